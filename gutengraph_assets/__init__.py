@@ -1,0 +1,1 @@
+"""Builds the stores: the reader, extraction, and the Dagster definitions over them."""

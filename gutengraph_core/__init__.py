@@ -1,0 +1,1 @@
+"""What the build side and the query side must agree on, and nothing else."""

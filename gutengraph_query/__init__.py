@@ -1,0 +1,1 @@
+"""Answers from the stores: the LangGraph app and its command line."""
