@@ -26,7 +26,9 @@ def disk_errors(path: Path, *, book: int | None = None) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DataFolderError(
-                f"The disk is full while writing {path}.", remedy="Free some space and run again; nothing was half-written.", book=book
+                f"The disk is full while writing {path}.",
+                remedy="Free some space and run again; nothing was half-written.",
+                book=book,
             ) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
             raise DataFolderError(

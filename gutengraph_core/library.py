@@ -129,7 +129,8 @@ class Library:
             self.home.mkdir(parents=True, exist_ok=True)
             if not os.access(self.home, os.W_OK | os.X_OK):
                 raise DataFolderError(
-                    f"{self.home} cannot be written (Permission denied).", remedy="Set GUTENGRAPH_HOME to a folder that you may write."
+                    f"{self.home} cannot be written (Permission denied).",
+                    remedy="Set GUTENGRAPH_HOME to a folder that you may write.",
                 )
             probe = self.home / f".probe-{os.getpid()}"
             probe.write_bytes(b"")
@@ -140,7 +141,9 @@ class Library:
         """All books that have a record, by number."""
         if not self.books_dir.is_dir():
             return []
-        return sorted(int(p.name) for p in self.books_dir.iterdir() if p.name.isdigit() and (p / "book.json").exists())
+        return sorted(
+            int(p.name) for p in self.books_dir.iterdir() if p.name.isdigit() and (p / "book.json").exists()
+        )
 
     def records(self) -> Iterator[BookRecord]:
         """The record of every book, by number."""
@@ -158,14 +161,20 @@ class Library:
         try:
             record = BookRecord.model_validate_json(self.path(book, "book.json").read_bytes())
         except FileNotFoundError:
-            raise UnknownBook("It is not in the library.", remedy=f"Run `gutengraph add {book}`.", book=book) from None
+            raise UnknownBook(
+                "It is not in the library.", remedy=f"Run `gutengraph add {book}`.", book=book
+            ) from None
         except ValueError as error:
             raise NotBuilt(
-                f"book.json cannot be read ({error}).", remedy=f"Run `gutengraph remove {book}`, then add and build it again.", book=book
+                f"book.json cannot be read ({error}).",
+                remedy=f"Run `gutengraph remove {book}`, then add and build it again.",
+                book=book,
             ) from None
         if record.status == "building" and record.pid is not None and not psutil.pid_exists(record.pid):
             record.status = "failed"
-            record.reason = f"Its build was killed. Run `gutengraph build {book}`: it carries on where it stopped."
+            record.reason = (
+                f"Its build was killed. Run `gutengraph build {book}`: it carries on where it stopped."
+            )
         return record
 
     def update(self, book: int, **fields: Any) -> BookRecord:
@@ -191,7 +200,9 @@ class Library:
         try:
             return read_text(self.path(book, "body.txt"))
         except FileNotFoundError:
-            raise NotBuilt("Its text has not been read yet.", remedy=f"Run `gutengraph build {book}`.", book=book) from None
+            raise NotBuilt(
+                "Its text has not been read yet.", remedy=f"Run `gutengraph build {book}`.", book=book
+            ) from None
 
 
 def now() -> str:

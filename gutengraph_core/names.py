@@ -5,16 +5,27 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "ʼ": "'", "“": '"', "”": '"', "–": "-", "—": "-", "‐": "-", "‑": "-"})
+_QUOTES = str.maketrans(
+    {"‘": "'", "’": "'", "‛": "'", "ʼ": "'", "“": '"', "”": '"', "–": "-", "—": "-", "‐": "-", "‑": "-"}
+)
 _SPACE = re.compile(r"\s+")
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?=\s|$)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 
 TITLES: dict[str, str] = {
     # title, folded and without its stop -> what it says of gender: M, F, or '' for nothing
-    **dict.fromkeys("mr mister master sir lord baron count duke earl viscount marquis prince king father brother uncle monsieur m signor herr don abbe esquire squire".split(), "M"),
-    **dict.fromkeys("mrs mistress miss ms lady dame baroness countess duchess princess queen mother sister aunt madame mme mademoiselle mlle signora signorina frau fraulein madam".split(), "F"),
-    **dict.fromkeys("dr doctor professor prof captain capt cap'n colonel col major general gen lieutenant lieut lt sergeant corporal admiral commodore reverend rev bishop inspector judge justice governor president saint".split(), ""),
+    **dict.fromkeys(
+        "mr mister master sir lord baron count duke earl viscount marquis prince king father brother uncle monsieur m signor herr don abbe esquire squire".split(),
+        "M",
+    ),
+    **dict.fromkeys(
+        "mrs mistress miss ms lady dame baroness countess duchess princess queen mother sister aunt madame mme mademoiselle mlle signora signorina frau fraulein madam".split(),
+        "F",
+    ),
+    **dict.fromkeys(
+        "dr doctor professor prof captain capt cap'n colonel col major general gen lieutenant lieut lt sergeant corporal admiral commodore reverend rev bishop inspector judge justice governor president saint".split(),
+        "",
+    ),
 }
 """Titles in front of a name. 'St.' is not here: it is mostly part of a name."""
 

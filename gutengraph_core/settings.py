@@ -22,7 +22,11 @@ class Settings(BaseSettings):
     """The whole configuration. Construct with keyword arguments in tests, `load_settings()` elsewhere."""
 
     model_config = SettingsConfigDict(
-        env_prefix="GUTENGRAPH_", env_file=".env", extra="ignore", frozen=True, ignored_types=(cached_property,)
+        env_prefix="GUTENGRAPH_",
+        env_file=".env",
+        extra="ignore",
+        frozen=True,
+        ignored_types=(cached_property,),
     )
 
     # --- where things are ---
@@ -118,4 +122,6 @@ def load_settings() -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = "GUTENGRAPH_" + "_".join(str(part) for part in first["loc"]).upper()
-        raise SettingsError(f"{name} is not usable: {first['msg']}.", remedy=f"Correct or unset {name}.") from None
+        raise SettingsError(
+            f"{name} is not usable: {first['msg']}.", remedy=f"Correct or unset {name}."
+        ) from None

@@ -1,0 +1,52 @@
+# Everything works in .venv; the first target that needs it sets it up.
+#   make demo [BOOK=84] [QUESTION="…"]    build a book and ask it one question three ways
+#   make test                             lint, types, import rules, tests, the wheel
+#   make dev                              Dagster's UI on :3000
+# PYTHON picks the interpreter (3.11 or 3.12). TORCH_INDEX, if set, is the package index that has a CPU build of torch
+# (see README: on Linux the default index serves a CUDA build of several GB).
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BOOK ?= 0
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test lint types imports unit wheel dev setup clean
+
+setup: $(VENV)/.ready
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; ok = (3, 11) <= sys.version_info[:2] < (3, 13); sys.exit(None if ok else "GutenGraph needs Python 3.11 or 3.12; point make at one: make PYTHON=/path/to/python3.11 …")'
+	$(PYTHON) -m venv $(VENV)
+	@echo "Installing the tested set of packages into $(VENV) (about two minutes on a fast line) …"
+	$(if $(TORCH_INDEX),$(PIP) install -q -c constraints.txt torch --index-url $(TORCH_INDEX))
+	$(PIP) install -q -c constraints.txt -e '.[assets,query,embedded,s3,dev]'
+	@touch $@
+
+demo: setup
+	@BOOK=$(BOOK) QUESTION="$(QUESTION)" PATH="$(CURDIR)/$(BIN):$$PATH" bash scripts/demo.sh
+
+test: setup lint types imports unit wheel
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/mypy
+
+imports: setup
+	$(BIN)/lint-imports
+
+unit: setup
+	$(BIN)/coverage erase
+	$(BIN)/pytest --cov --cov-report=term
+
+wheel: setup
+	$(BIN)/python scripts/check_wheel.py
+
+dev: setup
+	$(BIN)/dagster dev -h 127.0.0.1 -p 3000
+
+clean:
+	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
