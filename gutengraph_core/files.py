@@ -42,7 +42,7 @@ def disk_errors(path: Path, *, book: int | None = None) -> Iterator[None]:
 def write_atomic(path: Path, write: Callable[[Path], None], *, book: int | None = None) -> None:
     """Call `write` on a temporary path beside `path`, sync it, and move it into place.
 
-    Raises DataFolderError if the disk is full or the folder cannot be written; `path` is then as it was before.
+    Raises DataFolderError if the disk is full or the folder cannot be written; `path` is then as it was.
     """
     with disk_errors(path, book=book):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -184,10 +184,8 @@ class Library:
         """
         with self.lock(f"book-{book}"):
             path = self.path(book, "book.json")
-            if path.exists():
-                document = json.loads(read_text(path))
-            else:
-                document = BookRecord(id=book).model_dump()
+            fresh = BookRecord(id=book).model_dump()
+            document = json.loads(read_text(path)) if path.exists() else fresh
             if "counts" in fields:
                 fields["counts"] = {**document.get("counts", {}), **fields["counts"]}
             document.update(fields)

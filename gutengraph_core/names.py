@@ -15,15 +15,25 @@ _WORD = re.compile(r"[^\W_]+")
 TITLES: dict[str, str] = {
     # title, folded and without its stop -> what it says of gender: M, F, or '' for nothing
     **dict.fromkeys(
-        "mr mister master sir lord baron count duke earl viscount marquis prince king father brother uncle monsieur m signor herr don abbe esquire squire".split(),
+        (
+            "mr mister master sir lord baron count duke earl viscount marquis prince king father "
+            "brother uncle monsieur m signor herr don abbe esquire squire"
+        ).split(),
         "M",
     ),
     **dict.fromkeys(
-        "mrs mistress miss ms lady dame baroness countess duchess princess queen mother sister aunt madame mme mademoiselle mlle signora signorina frau fraulein madam".split(),
+        (
+            "mrs mistress miss ms lady dame baroness countess duchess princess queen mother sister "
+            "aunt madame mme mademoiselle mlle signora signorina frau fraulein madam"
+        ).split(),
         "F",
     ),
     **dict.fromkeys(
-        "dr doctor professor prof captain capt cap'n colonel col major general gen lieutenant lieut lt sergeant corporal admiral commodore reverend rev bishop inspector judge justice governor president saint".split(),
+        (
+            "dr doctor professor prof captain capt cap'n colonel col major general gen lieutenant "
+            "lieut lt sergeant corporal admiral commodore reverend rev bishop inspector judge justice "
+            "governor president saint"
+        ).split(),
         "",
     ),
 }
@@ -59,7 +69,10 @@ def slug(name: str) -> str:
 
 
 def split_title(name: str) -> tuple[list[str], str]:
-    """Leading titles (folded, without stops) and the rest: 'Captain Sir John Ross' -> (['captain','sir'], 'John Ross')."""
+    """Leading titles (folded, without stops) and the rest.
+
+    'Captain Sir John Ross' -> (['captain', 'sir'], 'John Ross').
+    """
     rest = squeeze(name).split(" ")
     titles: list[str] = []
     while len(rest) > 1 and fold(rest[0]).rstrip(".") in TITLES:

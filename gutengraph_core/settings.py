@@ -53,13 +53,13 @@ class Settings(BaseSettings):
     threads: int = 0
     """Threads of the embedded models; 0: as many as there are cores for this process."""
     llm_timeout_s: float = 300.0
-    """Longest wait for one reply. A 4B model on a CPU writes about 5 tokens a second; the longest cap is 1,024."""
+    """Longest wait for one reply. A 4B model on a CPU writes about 5 tokens a second; caps end at 1,024."""
 
     # --- text ---
     chunk_tokens: int = 300
     """Target size of a chunk; lowered to what the embedder takes (254 for the embedded MiniLM)."""
     chunk_overlap: int = 30
-    """Tokens that two neighbouring chunks share: a tenth, so that a sentence on the border is whole in one."""
+    """Tokens that two neighbouring chunks share: a tenth, so that a border sentence is whole in one."""
     window_words: int = 500
     """Words in an extraction window. The context cliff of small models lies between 500 and 1,000 words."""
 
@@ -85,7 +85,7 @@ class Settings(BaseSettings):
     hub_degree: int = 100
     """Nodes with more distinct neighbours are not walked through (never the entry node)."""
     path_threshold: float = 0.43
-    """Cosine a path must reach, for the embedded MiniLM: foreign questions peak at .37 to .42 on its nodes and edges."""
+    """Cosine a path must reach, for the embedded MiniLM: foreign questions peak at .37 (nodes), .42 (edges)."""
     max_paths: int = 10
 
     # --- S3 ---
@@ -96,7 +96,7 @@ class Settings(BaseSettings):
 
     # --- checks ---
     max_parse_fail_rate: float = 0.10
-    """Above this a book's names rest on too few windows to be believed; free lists of a 270M model fail far more."""
+    """Above this a book's names rest on too few windows; free lists of a 270M model fail far more."""
     max_truncation_rate: float = 0.10
 
     @field_validator("home")

@@ -1,4 +1,4 @@
-"""Columns of the per-book Parquet files. Offsets count characters in `body.txt`; `end` is one past the last."""
+"""Columns of the per-book Parquet files. Offsets count characters in `body.txt`; `end` is past the last."""
 
 from __future__ import annotations
 

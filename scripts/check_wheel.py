@@ -65,7 +65,7 @@ def main() -> None:
         if not answer["known"] or not answer["citations"]:
             sys.exit(f"The installed wheel built the sample but could not answer {QUESTION!r}: {answer}")
         print(
-            f"{wheel.name}: installed, built the sample book, answered with {len(answer['citations'])} citations"
+            f"{wheel.name}: installed, built the sample, answered with {len(answer['citations'])} citations"
         )
 
 
