@@ -85,7 +85,7 @@ class Settings(BaseSettings):
     hub_degree: int = 100
     """Nodes with more distinct neighbours are not walked through (never the entry node)."""
     path_threshold: float = 0.43
-    """Cosine a path must reach, for the embedded MiniLM: foreign questions peak at .37 (nodes), .42 (edges)."""
+    """Cosine a path must reach, for MiniLM: foreign questions peak at .37 (nodes) and .42 (edges)."""
     max_paths: int = 10
 
     # --- S3 ---
