@@ -1,0 +1,37 @@
+"""Language models: one protocol, three backends, a reply cache, structured replies."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gutengraph_core.errors import SettingsError
+from gutengraph_core.llm.protocol import LLM, FinishReason, ModelIdentity, Reply
+
+if TYPE_CHECKING:
+    from gutengraph_core.settings import Settings
+
+__all__ = ["LLM", "FinishReason", "ModelIdentity", "Reply", "open_llm"]
+
+_FORMS = "`embedded`, `ollama:<model>` or `openai:<model>@<base_url>`"
+
+
+def open_llm(spec: str, settings: Settings) -> LLM:
+    """The model that `spec` names: `embedded` | `ollama:<model>` | `openai:<model>@<base_url>`.
+
+    Opens nothing yet: the first use of `identity` asks the server, the first call loads the embedded model.
+    Only the chosen backend is imported. Raises SettingsError for a specification of another form.
+    """
+    if spec == "embedded":
+        from gutengraph_core.llm.llamacpp import EmbeddedLLM
+
+        return EmbeddedLLM(settings)
+    if match := re.fullmatch(r"ollama:(\S+)", spec):
+        from gutengraph_core.llm.ollama import OllamaLLM
+
+        return OllamaLLM(match[1], settings)
+    if match := re.fullmatch(r"openai:(\S+?)@(https?://\S+)", spec):
+        from gutengraph_core.llm.openai import OpenAILLM
+
+        return OpenAILLM(match[1], match[2], settings)
+    raise SettingsError(f"'{spec}' names no language model.", remedy=f"Set GUTENGRAPH_LLM to {_FORMS}.")

@@ -67,15 +67,18 @@ class LLM(Protocol):
     ) -> Reply:
         """One reply at temperature 0, at most `max_tokens` long, constrained to `schema` if given.
 
-        Instruct models get `prompt` as a user's turn unless `raw`; base models always continue it as it stands.
-        Raises ModelRefused if the prompt does not fit the context: it is never cut in silence.
+        Instruct models get `prompt` as a user's turn unless `raw`; base models always continue it as it
+        stands. Raises ModelRefused if the prompt does not fit the context: it is never cut in silence.
         """
         ...
 
     def next_token_logprobs(self, prompt: str, *, top: int) -> dict[str, float]:
         """The `top` likeliest next tokens of the raw prompt with their log-probabilities, likeliest first.
 
-        Raises ModelRefused where the backend gives none.
+        Where many prompts share worked examples, end those with a blank line and put none after it: the
+        embedded model keeps what comes before the last blank line evaluated. Ollama gives 20 at most, and a
+        server may give fewer than asked for; a token that is missing is less likely than the last one
+        given. Raises ModelRefused where the backend gives none.
         """
         ...
 
