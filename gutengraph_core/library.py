@@ -48,6 +48,23 @@ class SourceRecord(BaseModel):
     last_modified: str = ""
 
 
+class StepRecord(BaseModel):
+    """One asset of one book: enough to know whether it has to be made again."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    fingerprint: str
+    """sha256 over everything that the result depends on: code version, inputs, settings, model identities."""
+    version: str
+    """sha256 over what was made; the asset's data version in Dagster."""
+    upstream: dict[str, str] = {}
+    """Asset -> its `version` that went in."""
+    files: dict[str, str] = {}
+    """File under the book's folder -> sha256."""
+    at: str = ""
+    seconds: float = 0.0
+
+
 class BookRecord(BaseModel):
     """`books/<id>/book.json`."""
 
@@ -73,6 +90,8 @@ class BookRecord(BaseModel):
     built_at: str = ""
     llm: str = ""
     embedder: str = ""
+    steps: dict[str, StepRecord] = {}
+    """Asset -> what its last successful materialisation was made from and what it wrote."""
     counts: dict[str, int] = {}
     """chunks, windows, words, cast, mentioned, relations, …: as the steps reported them."""
     graph_sha256: dict[str, str] = {}
@@ -180,14 +199,15 @@ class Library:
     def update(self, book: int, **fields: Any) -> BookRecord:
         """Change fields of a record (created if new), under a lock: steps of one book may run side by side.
 
-        `counts` are merged into those that stand; everything else is replaced.
+        `counts` and `steps` are merged into those that stand; everything else is replaced.
         """
         with self.lock(f"book-{book}"):
             path = self.path(book, "book.json")
             fresh = BookRecord(id=book).model_dump()
             document = json.loads(read_text(path)) if path.exists() else fresh
-            if "counts" in fields:
-                fields["counts"] = {**document.get("counts", {}), **fields["counts"]}
+            for merged in ("counts", "steps"):
+                if merged in fields:
+                    fields[merged] = {**document.get(merged, {}), **fields[merged]}
             document.update(fields)
             record = BookRecord.model_validate(document)
             write_json(path, record.model_dump(mode="json"), book=book)
