@@ -1,0 +1,207 @@
+"""One book's files, checked and turned into rows of the graph's tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gutengraph_core import tables
+from gutengraph_core.errors import StoreError
+from gutengraph_core.files import sha256
+from gutengraph_core.graph.schema import (
+    BOOK_LINKS,
+    INTERACTS_PAIRS,
+    LABELS,
+    RELATION_TYPES,
+    WALKED,
+    Label,
+    node_table,
+)
+from gutengraph_core.library import BookRecord, Library
+
+FILES = ("nodes.parquet", "edges.parquet", "evidence.parquet", "merges.parquet")
+_SCHEMAS = dict(zip(FILES, (tables.NODES, tables.EDGES, tables.EVIDENCE, tables.MERGES), strict=True))
+_PLACES = pa.schema(
+    [f for f in tables.CHUNKS if f.name in ("id", "gutenberg_id", "chunk_index", "chapter", "start", "end")]
+)
+_SHOWN = 3
+"""Examples in a message: enough to find the fault, short enough to read."""
+
+TableKey = tuple[str, str, str]
+"""(table, from, to); from and to are '' for a node table."""
+
+
+@dataclass
+class StagedBook:
+    """What one book adds to every table of the graph."""
+
+    book: int
+    dimension: int
+    """Of its nodes' vectors; 0 where it has no nodes."""
+    hashes: dict[str, str]
+    rows: dict[TableKey, list[dict[str, Any]]] = field(default_factory=dict)
+
+    def add(self, key: TableKey, row: dict[str, Any]) -> None:
+        self.rows.setdefault(key, []).append(row)
+
+
+def is_complete(record: BookRecord) -> bool:
+    """Whether the book's record says that all four files of its graph are whole."""
+    return all(record.graph_sha256.get(name) for name in FILES)
+
+
+def stage_book(library: Library, record: BookRecord) -> StagedBook:
+    """Read and check a book's four graph files and its chunks.
+
+    Raises StoreError where a file is not the one its build recorded, lacks a column, or does not fit the
+    others.
+    """
+    book = record.id
+    found = {name: _read(library, record, name) for name in FILES}
+    chunks = _table(library, book, "chunks.parquet", _PLACES)
+    staged = StagedBook(book, 0, {name: record.graph_sha256[name] for name in FILES})
+
+    staged.add(("Book", "", ""), _book_row(record))
+    passages = _stage_passages(staged, chunks)
+    edges = found["edges.parquet"].to_pylist()
+    labels = _stage_nodes(staged, found["nodes.parquet"].to_pylist(), degrees(edges))
+    _stage_edges(staged, edges, labels)
+    _stage_mentions(staged, found["evidence.parquet"], labels, passages)
+    return staged
+
+
+def degrees(edges: list[dict[str, Any]]) -> dict[str, int]:
+    """Distinct neighbours of each node over the walked relationships, a loop not counted."""
+    neighbours: dict[str, set[str]] = {}
+    for edge in edges:
+        a, b = edge["source"], edge["target"]
+        if a != b:
+            neighbours.setdefault(a, set()).add(b)
+            neighbours.setdefault(b, set()).add(a)
+    return {node: len(others) for node, others in neighbours.items()}
+
+
+def _damaged(book: int, what: str) -> StoreError:
+    return StoreError(what, remedy=f"Run `gutengraph build {book} --force`.", book=book)
+
+
+def _read(library: Library, record: BookRecord, name: str) -> pa.Table:
+    path = library.path(record.id, f"graph/{name}")
+    if path.exists() and sha256(path) != record.graph_sha256[name]:
+        raise _damaged(record.id, f"graph/{name} is not the file that its build recorded.")
+    return _table(library, record.id, f"graph/{name}", _SCHEMAS[name])
+
+
+def _table(library: Library, book: int, name: str, schema: pa.Schema) -> pa.Table:
+    """The columns of `schema`, in its types."""
+    path = library.path(book, name)
+    try:
+        present = pq.read_schema(path).names
+        missing = [column for column in schema.names if column not in present]
+        if missing:
+            raise _damaged(book, f"{name} lacks the columns {', '.join(missing)}.")
+        return pq.read_table(path, columns=schema.names, memory_map=False).cast(schema)
+    except FileNotFoundError:
+        raise _damaged(book, f"{name} is missing.") from None
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(book, f"{name} cannot be read ({error}).") from error
+
+
+def _book_row(record: BookRecord) -> dict[str, Any]:
+    return {
+        "id": str(record.id),
+        "gutenberg_id": record.id,
+        "title": record.title,
+        "authors": record.authors,
+        "subjects": record.subjects,
+        "language": record.language,
+        "kind": record.kind,
+    }
+
+
+def _stage_passages(staged: StagedBook, chunks: pa.Table) -> dict[str, str]:
+    """Chunk id -> passage id."""
+    passages: dict[str, str] = {}
+    for row in chunks.to_pylist():
+        passages[row["id"]] = f"{staged.book}:p{row['chunk_index']:06d}"
+        staged.add(
+            ("Passage", "", ""),
+            {
+                "id": passages[row["id"]],
+                "gutenberg_id": row["gutenberg_id"],
+                "chapter": row["chapter"],
+                "start": row["start"],
+                "end": row["end"],
+                "chunk_id": row["id"],
+            },
+        )
+    return passages
+
+
+def _stage_nodes(staged: StagedBook, nodes: list[dict[str, Any]], degree: dict[str, int]) -> dict[str, Label]:
+    """Node id -> label."""
+    book = staged.book
+    labels: dict[str, Label] = {}
+    for node in nodes:
+        key, label = node["id"], node["label"]
+        if label not in LABELS:
+            raise _damaged(book, f"Node {key} has the unknown label {label!r}.")
+        if not key.startswith(f"{book}:") or key in labels:
+            raise _damaged(
+                book, f"Node id {key} is {'given twice' if key in labels else 'not of this book'}."
+            )
+        vector = node["embedding"]
+        if not vector:
+            raise _damaged(book, f"Node {key} has no vector: the book's graph was built without an embedder.")
+        if staged.dimension not in (0, len(vector)):
+            raise _damaged(book, f"Node {key} has {len(vector)} dimensions, others have {staged.dimension}.")
+        staged.dimension = len(vector)
+        labels[key] = label
+        row = {name: node[name] for name in node_table(label).properties}
+        row["degree"] = degree.get(key, 0)
+        staged.add((label, "", ""), row)
+        link, from_node = BOOK_LINKS[label]
+        ends = (label, "Book") if from_node else ("Book", label)
+        pair = (key, str(book)) if from_node else (str(book), key)
+        staged.add((link, *ends), {"source": pair[0], "target": pair[1]})
+    return labels
+
+
+def _stage_edges(staged: StagedBook, edges: list[dict[str, Any]], labels: dict[str, Label]) -> None:
+    book = staged.book
+    for edge in edges:
+        source, target, rel, kind = edge["source"], edge["target"], edge["rel"], edge["type"]
+        shown = f"Edge {source} {kind} {target}"
+        for end in (source, target):
+            if end not in labels:
+                raise _damaged(book, f"{shown}: {end} is no node of this book.")
+        if kind not in RELATION_TYPES:
+            raise _damaged(book, f"{shown}: the type is not in the schema.")
+        pair = (labels[source], labels[target])
+        fits = pair == ("Character", "Character") if rel == "RELATED_TO" else pair in INTERACTS_PAIRS
+        if rel not in WALKED or not fits:
+            raise _damaged(book, f"{shown}: the schema has no {rel} from {pair[0]} to {pair[1]}.")
+        row = {k: v for k, v in edge.items() if k != "rel"}
+        staged.add((rel, *pair), row)
+
+
+def _stage_mentions(
+    staged: StagedBook, evidence: pa.Table, labels: dict[str, Label], passages: dict[str, str]
+) -> None:
+    columns = (evidence.column("entity").to_pylist(), evidence.column("chunk_id").to_pylist())
+    counted = Counter(zip(*columns, strict=True))
+    lost = sorted({entity for entity, _ in counted if entity not in labels})
+    if lost:
+        raise _damaged(
+            staged.book, f"Mentions of {', '.join(lost[:_SHOWN])}, which are no nodes of this book."
+        )
+    astray = sorted({str(chunk) for _, chunk in counted if chunk not in passages})
+    if astray:
+        raise _damaged(staged.book, f"Mentions in {', '.join(astray[:_SHOWN])}, which chunks.parquet lacks.")
+    for (entity, chunk), count in counted.items():
+        row = {"source": entity, "target": passages[chunk], "count": count}
+        staged.add(("MENTIONED_IN", labels[entity], "Passage"), row)
