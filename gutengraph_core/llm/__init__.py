@@ -9,9 +9,10 @@ from gutengraph_core.errors import SettingsError
 from gutengraph_core.llm.protocol import LLM, FinishReason, ModelIdentity, Reply
 
 if TYPE_CHECKING:
+    from gutengraph_core.llm.cache import CachedLLM
     from gutengraph_core.settings import Settings
 
-__all__ = ["LLM", "FinishReason", "ModelIdentity", "Reply", "open_llm"]
+__all__ = ["LLM", "FinishReason", "ModelIdentity", "Reply", "open_cached_llm", "open_llm"]
 
 _FORMS = "`embedded`, `ollama:<model>` or `openai:<model>@<base_url>`"
 
@@ -35,3 +36,10 @@ def open_llm(spec: str, settings: Settings) -> LLM:
 
         return OpenAILLM(match[1], match[2], settings)
     raise SettingsError(f"'{spec}' names no language model.", remedy=f"Set GUTENGRAPH_LLM to {_FORMS}.")
+
+
+def open_cached_llm(spec: str, settings: Settings) -> CachedLLM:
+    """`open_llm` behind the reply cache of the data folder (`cache/replies.sqlite`)."""
+    from gutengraph_core.llm.cache import CachedLLM, ReplyCache
+
+    return CachedLLM(open_llm(spec, settings), ReplyCache(settings.library.cache_dir / "replies.sqlite"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 FinishReason = Literal["stop", "length"]
@@ -33,6 +33,8 @@ class Reply:
     completion_tokens: int
     seconds: float
     cached: bool = False
+    key: str = field(default="", repr=False, compare=False)
+    """Under which the reply cache would keep it; '' where there is no cache."""
 
 
 class LLM(Protocol):
