@@ -94,10 +94,26 @@ class Settings(BaseSettings):
     s3_endpoint: str | None = None
     """Another S3 than Amazon's."""
 
+    # --- runs ---
+    step_retries: int = 2
+    """Times a step is tried again by Dagster after an error that may pass by itself."""
+    step_retry_delay_s: float = 10.0
+    """Seconds before the first of them; doubled each time. The source has retried for 7 s by then."""
+
     # --- checks ---
     max_parse_fail_rate: float = 0.10
     """Above this a book's names rest on too few windows; free lists of a 270M model fail far more."""
     max_truncation_rate: float = 0.10
+    min_grounding_rate: float = 0.5
+    """Below this a model makes up more names than it reads: free lists of a 270M model ground .6 and more."""
+    min_cast: int = 1
+    """Fewer persons in a work of fiction: the filter or the model has failed."""
+    max_drop_rate: float = 0.95
+    """More persons dropped than this: the threshold does not suit the book."""
+    norm_tolerance: float = 0.001
+    """How far a vector's length may be from 1: float32 over 384 to 768 dimensions stays within 1e-5."""
+    min_recall: float = 0.8
+    """recall@10 of an index against brute force; refined PQ reached .87 on 20,000 rows."""
 
     @field_validator("home")
     @classmethod
