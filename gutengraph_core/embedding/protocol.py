@@ -37,9 +37,16 @@ class Tokenizer(Protocol):
         """Character span of each token of `text`, without prefix and special tokens. Never truncates."""
         ...
 
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """Number of tokens of each text, as `len(offsets(text))` but for many texts at once."""
+        ...
+
 
 class Embedder(Protocol):
-    """Texts to unit vectors. The prefixes are the embedder's business: a caller cannot forget them."""
+    """Texts to unit vectors. The prefixes are the embedder's business: a caller cannot forget them.
+
+    A text that does not fit the model is refused (ModelRefused), never cut in silence.
+    """
 
     @property
     def identity(self) -> EmbeddingIdentity: ...

@@ -1,0 +1,259 @@
+"""Chunks: what is embedded. Cut at the best place that keeps each within the embedding model's limit."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from gutengraph_assets.text.sections import Section, split_sections
+from gutengraph_assets.text.sentences import sentence_starts
+from gutengraph_core.embedding.protocol import Tokenizer
+from gutengraph_core.library import BookRecord, Chapter
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SEPARATORS = ("\n\n", "\n", ". ", " ", "")
+"""From the best place to cut to the worst; a separator stays with what it ends."""
+
+CHARACTERS_PER_TOKEN = 16
+"""A stretch of this many characters counts as a token at least. English has 4.3 characters a token; without
+this rule a megabyte without a space, which WordPiece counts as one unknown token, would be one chunk."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """`body[start:end]`; it may begin with the last words of the chunk before it in the same chapter."""
+
+    index: int
+    chapter: int
+    start: int
+    end: int
+    token_count: int
+
+
+@dataclass(frozen=True)
+class _Span:
+    """A chunk in the making: `core` is where what is new in it begins."""
+
+    chapter: int
+    start: int
+    core: int
+    end: int
+
+
+def chunk_body(
+    body: str, chapters: Sequence[Chapter], tokenizer: Tokenizer, *, target_tokens: int, overlap: int
+) -> list[Chunk]:
+    """Split a body recursively at SEPARATORS into chunks of at most `target_tokens` tokens, overlap included.
+
+    `target_tokens` is lowered to the tokenizer's limit. No chunk crosses a chapter border; every character is
+    in a chunk; neighbours within a chapter share at most `overlap` tokens, whole words and where possible
+    whole sentences. The same body gives the same chunks. Tokens are counted once over the body, then again on
+    every finished text, and a text that is over after all is cut again.
+
+    Raises ValueError if the overlap is no less than half the target.
+    """
+    target = min(target_tokens, tokenizer.limit)
+    if not 0 <= overlap < target / 2:
+        raise ValueError(f"an overlap of {overlap} tokens does not fit chunks of {target}")
+    measure = _Measure(body, tokenizer)
+    spans: list[_Span] = []
+    for section in split_sections(body, chapters):
+        spans += _chunk_section(measure, section, target=target, overlap=overlap)
+    counts = tokenizer.counts([body[span.start : span.end] for span in spans])
+    chunks: list[Chunk] = []
+    for span, count in zip(spans, counts, strict=True):
+        for fitting, tokens in _fit(body, span, count, tokenizer, target):
+            chunks.append(Chunk(len(chunks), fitting.chapter, fitting.start, fitting.end, tokens))
+    return chunks
+
+
+def chunk_id(book: int, index: int) -> str:
+    """The id of a book's chunk, in the table and in the graph."""
+    return f"{book}:{index:06d}"
+
+
+def chunk_table(record: BookRecord, body: str, chunks: Sequence[Chunk]) -> pa.Table:
+    """The chunks with what the catalogue says of the book, as a table of `tables.CHUNKS`."""
+    import pyarrow as pa
+
+    from gutengraph_core.tables import CHUNKS
+
+    rows = [
+        {
+            "id": chunk_id(record.id, chunk.index),
+            "gutenberg_id": record.id,
+            "chunk_index": chunk.index,
+            "chapter": chunk.chapter,
+            "start": chunk.start,
+            "end": chunk.end,
+            "text": body[chunk.start : chunk.end],
+            "title": record.title,
+            "authors": record.authors,
+            "subjects": record.subjects,
+            "kind": record.kind,
+            "token_count": chunk.token_count,
+        }
+        for chunk in chunks
+    ]
+    return pa.Table.from_pylist(rows, schema=CHUNKS)
+
+
+class _Measure:
+    """How many tokens a stretch of the body costs, from one pass of the tokenizer over the whole."""
+
+    def __init__(self, body: str, tokenizer: Tokenizer) -> None:
+        self.body = body
+        self.token_starts = [start for start, _ in tokenizer.offsets(body)]
+
+    def tokens(self, start: int, end: int) -> int:
+        starts = self.token_starts
+        return bisect_left(starts, end) - bisect_left(starts, start)
+
+    def cost(self, start: int, end: int) -> int:
+        return max(self.tokens(start, end), (end - start) // CHARACTERS_PER_TOKEN)
+
+
+def _chunk_section(measure: _Measure, section: Section, *, target: int, overlap: int) -> Iterator[_Span]:
+    # A piece and the overlap before it must fit together.
+    pieces = list(_pieces(measure, section.start, section.end, room=target - overlap))
+    start = core = section.start
+    first = 0  # the piece at which the chunk in the making has its core
+    index = 0
+    while index < len(pieces):
+        piece = pieces[index]
+        fits = index == first or measure.cost(start, piece.end) <= target
+        # White space makes no chunk of its own, however much of it there is.
+        if fits or measure.body[piece.start : piece.end].isspace():
+            index += 1
+            continue
+        cut = _best_cut(measure, pieces, first, index, start=start, target=target)
+        border = pieces[cut].start
+        yield _Span(section.chapter, start, core, border)
+        start = _overlap_start(measure, core, border, overlap)
+        core, first, index = border, cut, cut
+    yield _Span(section.chapter, start, core, section.end)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A stretch that is cut no further. `rank` is that of the separator before it: 0 is the best place."""
+
+    start: int
+    end: int
+    rank: int
+
+
+def _pieces(measure: _Measure, start: int, end: int, *, room: int) -> Iterator[_Piece]:
+    """The recursive split of [start, end) into pieces of at most `room` tokens."""
+    stack = [(start, end, 0, 0)]
+    while stack:
+        start, end, level, rank = stack.pop()
+        if measure.cost(start, end) <= room:
+            yield _Piece(start, end, rank)
+            continue
+        if SEPARATORS[level]:
+            borders = _borders(measure.body, start, end, SEPARATORS[level])
+            next_level = level + 1
+        else:
+            borders = _hard_borders(measure, start, end, room)
+            if len(borders) == 2:
+                yield _Piece(start, end, rank)
+                continue
+            next_level = level
+        parts = [(a, b, next_level, rank if a == start else level) for a, b in pairwise(borders)]
+        stack += reversed(parts)
+
+
+def _borders(body: str, start: int, end: int, separator: str) -> list[int]:
+    borders = [start]
+    place = body.find(separator, start, end)
+    while place != -1:
+        after = place + len(separator)
+        if after < end:
+            borders.append(after)
+        place = body.find(separator, after, end)
+    return [*borders, end]
+
+
+def _hard_borders(measure: _Measure, start: int, end: int, room: int) -> list[int]:
+    """Where no separator helps: borders of tokens, and of characters within a token too long by itself."""
+    starts = measure.token_starts
+    borders = [start]
+    while measure.cost(borders[-1], end) > room:
+        here = borders[-1]
+        index = bisect_left(starts, here) + room
+        by_tokens = starts[index] if index < len(starts) else end
+        by_length = here + room * CHARACTERS_PER_TOKEN
+        border = min(by_tokens, by_length)
+        if not here < border < end:
+            break
+        borders.append(border)
+    return [*borders, end]
+
+
+def _best_cut(
+    measure: _Measure, pieces: list[_Piece], first: int, overflow: int, *, start: int, target: int
+) -> int:
+    """The piece before which to cut: in the second half of the chunk the best separator, the last of equals.
+
+    Between the ends of two wrapped lines, one at which a sentence ends is better.
+    """
+    best, best_rank = overflow, _rank(measure.body, pieces[overflow])
+    for index in range(overflow - 1, first, -1):
+        if measure.cost(start, pieces[index].start) * 2 < target:
+            break
+        rank = _rank(measure.body, pieces[index])
+        if rank < best_rank:
+            best, best_rank = index, rank
+    return best
+
+
+_SENTENCE_CLOSERS = "\"'”’)]_"
+
+
+def _rank(body: str, piece: _Piece) -> float:
+    before = body[max(0, piece.start - 8) : piece.start].rstrip().rstrip(_SENTENCE_CLOSERS)
+    return piece.rank - 0.5 if piece.rank == 1 and before.endswith((".", "!", "?")) else piece.rank
+
+
+def _overlap_start(measure: _Measure, core: int, border: int, overlap: int) -> int:
+    """Where the chunk after `border` begins: at a sentence at least half the overlap back, else at a word."""
+    if overlap == 0:
+        return border
+    body, starts = measure.body, measure.token_starts
+    after = bisect_left(starts, border)
+    reach = [s for s in starts[max(0, after - overlap) : after] if s > core]
+    reach = [s for s in reach if (border - s) // CHARACTERS_PER_TOKEN <= overlap]
+    words = [s for s in reach if body[s - 1].isspace()] or reach
+    if not words:
+        return border
+    sentences = set(sentence_starts(body, core, border)) | {s for s in words if body[s - 2 : s] == "\n\n"}
+    far = [s for s in words if s in sentences and 2 * measure.tokens(s, border) >= overlap]
+    return (far or words)[0]
+
+
+def _fit(
+    body: str, span: _Span, count: int, tokenizer: Tokenizer, target: int
+) -> Iterator[tuple[_Span, int]]:
+    """The span, or its parts if its text alone has more tokens than it had within the body."""
+    if count <= target or span.end - span.start <= 1:
+        yield span, count
+        return
+    if span.start < span.core:
+        parts = [_Span(span.chapter, span.core, span.core, span.end)]
+    else:
+        middle = (span.start + span.end) // 2
+        space = body.rfind(" ", span.start + 1, middle)
+        cut = space + 1 if space != -1 else middle
+        parts = [
+            _Span(span.chapter, span.start, span.start, cut),
+            _Span(span.chapter, cut, cut, span.end),
+        ]
+    for part in parts:
+        again = len(tokenizer.offsets(body[part.start : part.end]))
+        yield from _fit(body, part, again, tokenizer, target)
