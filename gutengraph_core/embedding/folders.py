@@ -134,7 +134,7 @@ def find_folder(spec: str, *, tokenizer_only: bool = False) -> ModelFolder:
     if spec == "embedded":
         return embedded_folder()
     path = Path(spec).expanduser()
-    if path.is_dir():
+    if spec and path.is_dir():
         return ModelFolder(path, path.resolve().name)
     if _HUB_NAME.fullmatch(spec):
         return hub_folder(spec, tokenizer_only=tokenizer_only)

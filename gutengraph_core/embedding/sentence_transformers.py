@@ -71,6 +71,7 @@ class LocalEmbedder:
     def _load(self) -> SentenceTransformer:
         try:
             import torch
+            from safetensors import SafetensorError
             from sentence_transformers import SentenceTransformer
             from transformers.utils import logging
         except ImportError:
@@ -85,7 +86,7 @@ class LocalEmbedder:
             model = SentenceTransformer(
                 str(self._folder.path), local_files_only=True, trust_remote_code=False
             )
-        except (OSError, ValueError, KeyError, RuntimeError) as error:
+        except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
             raise self._folder.unusable(f"it does not load ({error})") from error
         model.max_seq_length = self._folder.model_limit
         return model
