@@ -103,7 +103,7 @@ def fetch_text(
     transport: httpx.BaseTransport | None = None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Fetched:
-    """The first of `text_paths` that exists. With `previous`, an HTTP source is asked only whether it changed.
+    """The first of `text_paths` that exists. With `previous`, an HTTP source is asked only if it changed.
 
     Raises UnknownBook if there is none, SourceUnreachable if the source does not answer or refuses,
     TruncatedDownload if fewer bytes came than announced, BadText above 64 MB, SettingsError for a bad mirror.

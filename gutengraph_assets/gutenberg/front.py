@@ -1,0 +1,165 @@
+"""What stands before the first chapter, section by section: the author's stays, everybody else's goes.
+
+Stays: dedication, motto, the author's preface or introduction, lists of persons, any headed piece of prose or
+verse. Goes: credits, title page, publisher's data, contents, glossaries, and whatever names a translator,
+editor, publisher or transcriber as its writer. A plain PREFACE stays, whoever signed it: a heading tells, a
+signature would be guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from gutengraph_assets.gutenberg.headings import is_title
+from gutengraph_assets.gutenberg.paragraphs import SECTION_GAP, Para, is_caps
+from gutengraph_assets.gutenberg.sections import is_apparatus, is_editorial, is_kept
+from gutengraph_core.names import words
+
+_CREDIT = re.compile(
+    r"\W*(?:produced by|e-?text (?:prepared|produced|scanned)|this (?:e-?text|e-?book|file|book) (?:was|is|has been)"
+    r"|transcribed (?:from|by)|special thanks|many thanks|thanks to|html version|proofread|scanned (?:by|and)"
+    r"|prepared by|digiti[sz]ed by|credits?:|release date|updated editions|project gutenberg|the project gutenberg"
+    r"|edited by .{1,60}(?:html|e-?text)|note: (?:project gutenberg|images of|this))"
+    r"|.{0,600}(?:distributed proofread|pgdp\.net|pglaf\.org|gutenberg\.(?:org|net)|internet archive"
+    r"|project gutenberg|@[a-z0-9.-]+\.(?:com|org|net|edu)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_PUBLISHER = re.compile(
+    r"copyright|all rights reserved|entered according|(?:first|originally) published|reprinted|printed (?:in|by|at)"
+    r"|published by|\bpublishers?\b|\bpress\b|& co\b|& sons?\b|\blimited\b|\bltd\b|\bcompany\b|\bedition\b"
+    r"|illustrat(?:ed|ions?)\b|translated|rendered into|\bauthor of\b|\bin (?:two|three|four|\d) volumes\b"
+    r"|\b(?:london|new york|boston|paris|leipzig|philadelphia|chicago|edinburgh|dublin|berlin)\b|\bcomplete\b",
+    re.IGNORECASE,
+)
+_BY = re.compile(r"\W*(?:by|von|par|di|por|av|van|written by)\b", re.IGNORECASE)
+_YEAR = re.compile(r"\W*(?:in )?(?:1[5-9]|20)\d\d(?:\s*[-–]\s*\d{2,4})?\W*")
+_DEDICATION = re.compile(
+    r"\W*(?:to\W*$|to (?:my|the|his|her|all|our|[A-Z])|dedicated\b|à\b|an meine?n?\b|.{0,80}\bis (?:\w+ )?(?:inscribed|dedicated)\b)",
+    re.IGNORECASE,
+)
+_SETTING = re.compile(r"\W*(?:scene|time|place)\b\s*[.:—]", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?…][\"”’')_]*$|[”\"]$")
+_ENTRY = 20
+"""Characters that make a paragraph a sentence of a story rather than a line of its title page."""
+
+
+class Front:
+    """Judges the paragraphs before the first chapter. `first` is the first one of the text proper."""
+
+    def __init__(
+        self, paras: list[Para], *, first: int | None, listed: set[int], title: str, author: str
+    ) -> None:
+        self.paras = paras
+        self.listed = listed
+        self.title = set(words(title))
+        self.author = set(words(author))
+        self.dropped: set[int] = set()
+        self.gone: Counter[str] = Counter()
+        self.heads: list[str] = []
+        """Headings of what was kept."""
+        self.first = self._walk(first)
+
+    def _walk(self, first: int | None) -> int:
+        state = ""
+        pending = False
+        for index, para in enumerate(self.paras[:first]):
+            if para.gap >= SECTION_GAP and not pending:
+                state = ""
+            if index in self.listed:
+                self._drop(index, "contents")
+                state, pending = "", False
+                continue
+            if not state:
+                state, pending = self._judge(index)
+                if first is None and state == "text":
+                    return self._back_to_the_start(index)
+                if state in ("keep", "text") and pending:
+                    self.heads.append(para.text)
+            elif pending and not (para.is_short and is_title(para.text)):
+                pending = False
+            if state.startswith("drop "):
+                self._drop(index, state.removeprefix("drop "))
+                if state == "drop title page" or state == "drop credits":
+                    state = ""
+        return len(self.paras) if first is None else first
+
+    def _judge(self, index: int) -> tuple[str, bool]:
+        """What a paragraph begins: `keep`, `text` (running text without a heading), or `drop` and what; and
+        whether it is a heading whose text is still to come, behind whatever gap."""
+        para = self.paras[index]
+        if is_editorial(para):
+            return "drop editorial sections", True
+        if is_apparatus(para):
+            return "drop apparatus", True
+        if _CREDIT.match(para.text[:800]):
+            return "drop credits", False
+        if is_kept(para):
+            return "keep", True
+        if _SETTING.match(para.text):
+            return "keep", False
+        if self._is_title_page(para):
+            return "drop title page", False
+        if self._is_dedication(index):
+            return "keep", False
+        if para.is_prose or _is_verse(para):
+            return "text", False
+        return ("keep", True) if self._heads_text(index) else ("drop title page", False)
+
+    def _is_title_page(self, para: Para) -> bool:
+        if para.is_prose or len(para.lines) > 8 or len(para.text) > 400:
+            return bool(_PUBLISHER.match(para.text)) and len(para.text) < 600
+        text = para.text
+        own = set(words(text))
+        if own <= self.title | self.author or _BY.match(text) or _YEAR.fullmatch(text):
+            return True
+        return _PUBLISHER.search(text) is not None and not _is_verse(para)
+
+    def _is_dedication(self, index: int) -> bool:
+        """'TO' and a name. 'To the Hesitating Purchaser' over verses is a heading, and kept as one."""
+        para = self.paras[index]
+        return len(para.lines) <= 12 and len(para.text) <= 500 and _DEDICATION.match(para.text) is not None
+
+    def _heads_text(self, index: int) -> bool:
+        """A heading of the author's own: text follows, with one line between at most."""
+        para = self.paras[index]
+        if not para.is_short or not (para.is_caps or is_title(para.text) or is_caps(para.text.split("(")[0])):
+            return False
+        for after in range(index + 1, min(index + 3, len(self.paras))):
+            below = self.paras[after]
+            if (
+                after in self.listed
+                or is_kept(below)
+                or is_editorial(below)
+                or _CREDIT.match(below.text[:800])
+            ):
+                return False
+            if below.is_prose or _is_verse(below):
+                return True
+            if self._is_title_page(below) or below.gap >= SECTION_GAP:
+                return False
+        return False
+
+    def _back_to_the_start(self, index: int) -> int:
+        """Text without any heading: short sentences directly before its first full paragraph are its own."""
+        while index > 0 and index - 1 not in self.listed and self.paras[index].gap < SECTION_GAP:
+            before = self.paras[index - 1]
+            if len(before.text) < _ENTRY or not _SENTENCE_END.search(before.text) or before.is_caps:
+                break
+            if self._is_title_page(before) or _CREDIT.match(before.text[:800]):
+                break
+            index -= 1
+        self.dropped -= set(range(index, len(self.paras)))
+        return index
+
+    def _drop(self, index: int, what: str) -> None:
+        self.dropped.add(index)
+        self.gone[what] += self.paras[index].chars
+
+
+def _is_verse(para: Para) -> bool:
+    """Three lines or more that say something: a dozen words, with stops at their ends."""
+    if len(para.lines) < 3 or para.is_caps or para.is_list:
+        return False
+    stops = sum(line.rstrip(" _”’\"'")[-1:] in tuple(".,;:!?—-") for line in para.lines)
+    return len(para.text.split()) >= 12 and stops >= 2 and not _PUBLISHER.search(para.text)
