@@ -21,6 +21,7 @@ _ADVERT = re.compile(
 )
 _FOOTNOTE = re.compile(r"\s*(?:\*+|†|‡|\[[\d*a-z]{1,4}\]|\{\d{1,3}[a-z]?\}|\(\d{1,3}\))\s*\S")
 _STARS = re.compile(r"[\s*_.·—-]*\*[\s*_.·—-]*")
+_PAGE = re.compile(r"\[\d{1,4}\]")
 _CUES = 2
 """Signs of an advertisement in a section's first lines that make it one."""
 _TAIL = 0.15
@@ -56,6 +57,10 @@ def find(paras: list[Para], start: int, *, keep_notes: bool) -> tuple[set[int], 
             gone[what] += para.chars
         elif is_end(para) and left <= _TAIL * size:
             ended = True
+    last = max(set(range(start, len(paras))) - dropped, default=start)
+    if _PAGE.fullmatch(paras[last].text):
+        dropped.add(last)
+        gone["page marks"] += paras[last].chars
     return dropped, gone
 
 

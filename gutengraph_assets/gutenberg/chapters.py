@@ -321,7 +321,10 @@ class _Finder:
         if found is None or found.has_title or index + 2 >= len(self.paras):
             return text
         below = self.paras[index + 1]
-        if index + 1 in self.by_index or below.gap > 2 or len(below.lines) > (3 if below.is_caps else 2):
+        line = below.lines[0].strip()
+        if len(below.lines) == 1 and line[0] == line[-1] == "_" and line.count("_") == 2:
+            return joined(text, below.text)
+        if index + 1 in self.by_index or below.gap > 2 or len(below.lines) > (5 if below.is_caps else 2):
             return text
         return joined(text, below.text) if is_title(below.text) else text
 

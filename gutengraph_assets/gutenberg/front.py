@@ -80,7 +80,7 @@ class Front:
                 pending = False
             if state.startswith("drop "):
                 self._drop(index, state.removeprefix("drop "))
-                if state == "drop title page" or state == "drop credits":
+                if not pending and state in ("drop title page", "drop credits", "drop contents"):
                     state = ""
         return len(self.paras) if first is None else first
 
@@ -94,12 +94,16 @@ class Front:
             return "drop apparatus", True
         if _CREDIT.match(para.text[:800]):
             return "drop credits", False
-        if is_kept(para):
-            return "keep", True
+        if len(para.lines) >= 3 and para.is_list:
+            return "drop contents", False
         if _SETTING.match(para.text):
             return "keep", False
-        if self._is_title_page(para):
+        if is_kept(para):
+            return "keep", True
+        if self._is_title_page(para) or self._is_signed(index):
             return "drop title page", False
+        if para.is_caps and self._heads_text(index):
+            return "keep", True
         if self._is_dedication(index):
             return "keep", False
         if para.is_prose or _is_verse(para):
@@ -107,13 +111,19 @@ class Front:
         return ("keep", True) if self._heads_text(index) else ("drop title page", False)
 
     def _is_title_page(self, para: Para) -> bool:
+        if set(words(para.text)) <= self.title | self.author:
+            return True
         if para.is_prose or len(para.lines) > 8 or len(para.text) > 400:
             return bool(_PUBLISHER.match(para.text)) and len(para.text) < 600
         text = para.text
-        own = set(words(text))
-        if own <= self.title | self.author or _BY.match(text) or _YEAR.fullmatch(text):
+        if _is_byline(para) or _YEAR.fullmatch(text):
             return True
         return _PUBLISHER.search(text) is not None and not _is_verse(para)
+
+    def _is_signed(self, index: int) -> bool:
+        """A title of several lines: a line that names the author follows."""
+        signed = index + 1 < len(self.paras) and _is_byline(self.paras[index + 1])
+        return signed and len(self.paras[index].lines) <= 4
 
     def _is_dedication(self, index: int) -> bool:
         """'TO' and a name. 'To the Hesitating Purchaser' over verses is a heading, and kept as one."""
@@ -155,6 +165,16 @@ class Front:
     def _drop(self, index: int, what: str) -> None:
         self.dropped.add(index)
         self.gone[what] += self.paras[index].chars
+
+
+def _is_byline(para: Para) -> bool:
+    """'by X', and not 'By the river': all that follows is names and numbers."""
+    found = _BY.match(para.text)
+    if found is None or len(para.lines) > 2 or len(para.text) > 80:
+        return False
+    return all(
+        not word[0].islower() for word in re.findall(r"\w+", para.text[found.end() :]) if len(word) >= 3
+    )
 
 
 def _is_verse(para: Para) -> bool:

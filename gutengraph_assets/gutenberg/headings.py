@@ -51,6 +51,7 @@ _SPECIAL = re.compile(
 _QUOTES = "\"'“‘«»„"
 _TITLE_LINES = 4
 """Lines that a heading with its title fills at most: some titles tell the chapter."""
+_LONGEST_TITLE = 320
 _LONGEST = 120
 """No heading's line is longer."""
 
@@ -98,15 +99,21 @@ def mark(index: int, para: Para) -> Mark | None:
 
 def is_title(text: str, *, caps_only: bool = False) -> bool:
     """A line that could be a heading's title: capitals, or no more than a line, and no sentence's end."""
-    if not text or len(text) > 200:
+    if not text or len(text) > _LONGEST_TITLE:
         return False
     if text[0] in _QUOTES and any(stop in text for stop in ".,!?"):
         return False
-    if is_caps(text):
-        return text[-1] not in ",;"
+    if _mostly_caps(text):
+        return text[-1] not in ",;:-—"
     if caps_only or len(text) > 90 or text[0] in "([{—-":
         return False
-    return text[-1] not in '.,;:!?"”’—-)]_' and not text[0].islower()
+    return text[-1] not in ".,;:!?—-)]_" and not text[0].islower()
+
+
+def _mostly_caps(text: str) -> bool:
+    """Capitals but for a word or two: 'THE BANQUET.--_Continued_.'"""
+    letters = [c for c in text if c.isalpha()]
+    return len(letters) >= 2 and sum(c.isupper() for c in letters) >= 0.6 * len(letters)
 
 
 def is_special(para: Para) -> bool:

@@ -30,7 +30,8 @@ _NOTES = re.compile(r"\W*(?:the )?(?:footnotes?|endnotes?|notes|fußnoten|anmerk
 _KEPT = re.compile(
     r"\W*(?:the )?(?:author[’']s |a )?(?:preface|foreword|introduction|introductory|prologue|prolog|prelude|proem"
     r"|advertisement|explanatory|notice|dedication|argument|epigraph|to the reader|induction|avant-propos|préface"
-    r"|vorwort|einleitung|dramatis person|persons (?:of|in) the (?:play|drama)|characters|scene)\b.{0,80}",
+    r"|vorwort|einleitung|dramatis person|persons (?:of|in) the (?:play|drama)|characters)\b.{0,80}"
+    r"|.{0,60}\bto the (?:\w+ )?reader\W*",
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"\W*(?:the end|finis|end|fin|ende|the end of the (?:book|story|novel))\W*", re.IGNORECASE)
