@@ -1,0 +1,145 @@
+"""The graph brain: one book's graph as files, and the merged graph of the library as a database."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from gutengraph_assets.assets.extraction import filtered_entities
+from gutengraph_assets.assets.library import chunks
+from gutengraph_assets.assets.metadata import OWNERS, column_schema, gutenberg_page, markdown_table
+from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step, park
+from gutengraph_assets.extraction.book_graph import build_book_graph, write_book_graph
+from gutengraph_assets.partitions import books, every_book
+from gutengraph_assets.resources import GutenGraph
+from gutengraph_assets.status import parked_reason
+from gutengraph_core.graph import versions
+from gutengraph_core.graph.build import build_merged
+from gutengraph_core.graph.stage import is_complete
+from gutengraph_core.library import BookRecord
+from gutengraph_core.tables import EDGES, EVIDENCE, MERGES, NODES
+
+SHOWN = 40
+"""Rows of a table in the UI; the file has them all."""
+_FILES = {
+    "graph/nodes.parquet": NODES,
+    "graph/edges.parquet": EDGES,
+    "graph/evidence.parquet": EVIDENCE,
+    "graph/merges.parquet": MERGES,
+}
+
+
+@dg.asset(
+    deps=[filtered_entities, chunks],
+    partitions_def=books,
+    group_name="graph",
+    kinds={"parquet", "graph"},
+    owners=OWNERS,
+    code_version="1",
+    metadata={"dagster/column_schema": column_schema(EDGES)},
+)
+def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+    """The book's own graph, survivors of the filter only: roles and genders, relations with the sentence that
+    says them, every mention tied to its passage, a vector on every node. Four files, the same bytes for the
+    same input."""
+
+    def depends(record: BookRecord) -> dict[str, object]:
+        if reason := parked_reason(record):
+            return {"parked": reason}
+        return {"embedder": str(gutengraph.models.embedder.identity), "kind": record.kind}
+
+    with book_step(context, gutengraph, depends=depends, outputs=tuple(_FILES)) as step:
+        if reason := parked_reason(step.record):
+            park(step, reason, _FILES)
+            step.counts = {"cast": 0, "relations": 0}
+        else:
+            if not step.fresh:
+                _build(step, gutengraph)
+            _report(step)
+    return step.result
+
+
+def _build(step: BookStep, gutengraph: GutenGraph) -> None:
+    graph = build_book_graph(
+        record=step.record,
+        body=step.library.body(step.book),
+        windows=step.table("windows.parquet"),
+        chunks=step.table("chunks.parquet"),
+        entities=step.table("entities.parquet"),
+        merges=step.table("merges.parquet"),
+        settings=gutengraph.settings,
+        embedder=gutengraph.models.embedder,
+    )
+    write_book_graph(step.library, step.book, graph)
+    step.counts = graph.counts
+
+
+def _report(step: BookStep) -> None:
+    nodes = step.table("graph/nodes.parquet").drop_columns(["embedding"]).to_pylist()
+    edges = step.table("graph/edges.parquet").to_pylist()
+    names = {node["id"]: node["name"] for node in nodes}
+    cast = [n for n in nodes if n["label"] == "Character" and n["standing"] == "cast"]
+    cast.sort(key=lambda n: (-n["windows"], n["name"]))
+    edges.sort(key=lambda e: (-e["confidence"], e["start"]))
+    step.text = f"{len(nodes):,} nodes, {len(cast)} of them cast, {len(edges):,} relations"
+    step.metadata = {
+        "dagster/row_count": len(edges),
+        "gutenberg": gutenberg_page(step.book),
+        "nodes": len(nodes),
+        "cast_count": len(cast),
+        "cast": markdown_table(
+            ("name", "role", "gender", "windows", "degree"),
+            [(n["name"], n["role"], n["gender"], n["windows"], n["degree"]) for n in cast[:SHOWN]],
+        ),
+        "relations": markdown_table(
+            ("who", "is", "whom", "confidence", "quote"),
+            [
+                (names[e["source"]], e["type"], names[e["target"]], f"{e['confidence']:.2f}", e["quote"])
+                for e in edges[:SHOWN]
+            ],
+        ),
+    }
+
+
+@dg.asset(
+    deps=[every_book(enriched_graph)],
+    group_name="graph",
+    kinds={"kuzu", "graph"},
+    owners=OWNERS,
+    code_version="1",
+    pool="kuzu",
+)
+def merged_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+    """All books in one graph database, loaded fresh, counted against the books' files, then published by
+    moving a pointer: whoever reads the version before goes on undisturbed. A removed book is left out by
+    building without it."""
+    with library_step(context, gutengraph) as step:
+        library = gutengraph.library
+        version = versions.current(library)
+        complete = [record for record in library.records() if is_complete(record)]
+        published = version.manifest() if version is not None else None
+        step.fresh = (
+            not gutengraph.force
+            and published is not None
+            and published.books == {record.id: record.graph_sha256 for record in complete}
+            and all(record.built_at <= published.built_at for record in complete)
+        )
+        if not step.fresh:
+            build_merged(library, progress=step.progress)
+        version = versions.require(library)
+        manifest = version.manifest()
+        step.version = digest({"books": manifest.books, "embedder": manifest.embedder})
+        relations = manifest.counts.get("RELATED_TO", 0) + manifest.counts.get("INTERACTS_WITH", 0)
+        step.text = f"{len(manifest.books)} books, {relations:,} relations, version {manifest.version}"
+        step.metadata = {
+            "version": manifest.version,
+            "built_at": manifest.built_at,
+            "books": len(manifest.books),
+            "relations": relations,
+            "rows": markdown_table(("table", "rows"), sorted(manifest.counts.items())),
+            "left_out": markdown_table(
+                ("book", "reason"), [(left.book, left.reason) for left in manifest.left_out]
+            ),
+            "embedder": manifest.embedder,
+            "folder": dg.MetadataValue.path(str(version.folder)),
+        }
+    return step.result

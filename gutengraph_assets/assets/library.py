@@ -1,0 +1,116 @@
+"""The library: a book's text as a reader would have it, and its passages."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from gutengraph_assets.assets.metadata import (
+    OWNERS,
+    column_schema,
+    gutenberg_page,
+    markdown_table,
+    source_link,
+)
+from gutengraph_assets.assets.step import book_step, digest
+from gutengraph_assets.gutenberg.acquire import acquire
+from gutengraph_assets.partitions import books
+from gutengraph_assets.resources import GutenGraph
+from gutengraph_assets.text.chunking import chunk_body, chunk_table
+from gutengraph_core.library import BookRecord
+from gutengraph_core.tables import CHUNKS
+
+
+@dg.asset(
+    partitions_def=books,
+    group_name="library",
+    kinds={"gutenberg", "text"},
+    owners=OWNERS,
+    code_version="1",
+)
+def raw_text(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+    """The book as it was fetched (`raw.txt`), and its body (`body.txt`): header, footer, licence, producers'
+    lines and adverts stripped, chapters found, the catalogue's entry beside it. All offsets count characters
+    of the body."""
+    with book_step(
+        context, gutengraph, depends=lambda record: {}, outputs=("raw.txt", "body.txt"), always=True
+    ) as step:
+        record = acquire(step.book, gutengraph.settings)
+        body = step.library.body(step.book)
+        catalogue = record.model_dump(
+            include={"title", "authors", "subjects", "kind", "language", "chapters"}
+        )
+        step.contents = {"catalogue": digest(catalogue)}
+        headings = [c for c in record.chapters if c.index > 0]
+        words = len(body.split())
+        step.counts = {"words": words, "characters": len(body), "chapters": len(headings)}
+        step.text = f"{record.title or 'untitled'}: {words:,} words, {len(headings)} chapters"
+        step.metadata = {
+            "title": record.title,
+            "authors": ", ".join(record.authors),
+            "language": record.language,
+            "kind_of_text": record.kind,
+            "gutenberg": gutenberg_page(step.book),
+            "words": words,
+            "characters": len(body),
+            "chapters": markdown_table(
+                ("#", "part", "title", "characters"),
+                [(c.index, c.part, c.title, c.end - c.start) for c in record.chapters],
+            ),
+        }
+        if record.source is not None:
+            step.metadata |= {
+                "source": source_link(record.source.url),
+                "source_sha256": record.source.sha256,
+                "encoding": record.source.encoding,
+                "fetched_at": record.source.fetched_at,
+            }
+    return step.result
+
+
+@dg.asset(
+    deps=[raw_text],
+    partitions_def=books,
+    group_name="library",
+    kinds={"parquet", "text"},
+    owners=OWNERS,
+    code_version="1",
+    metadata={"dagster/column_schema": column_schema(CHUNKS)},
+)
+def chunks(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+    """The body cut into passages at the best place (paragraph, line, sentence, word), counted with the
+    embedding model's own tokenizer and never over its limit. Overlapping by a tenth; each knows its chapter
+    and its offsets."""
+    settings = gutengraph.settings
+
+    def depends(record: BookRecord) -> dict[str, object]:
+        return {
+            "embedding": settings.embedding,
+            "limit": gutengraph.models.tokenizer.limit,
+            "tokens": settings.chunk_tokens,
+            "overlap": settings.chunk_overlap,
+        }
+
+    with book_step(context, gutengraph, depends=depends, outputs=("chunks.parquet",)) as step:
+        if not step.fresh:
+            body = step.library.body(step.book)
+            found = chunk_body(
+                body,
+                step.record.chapters,
+                gutengraph.models.tokenizer,
+                target_tokens=settings.chunk_tokens,
+                overlap=settings.chunk_overlap,
+            )
+            step.write("chunks.parquet", chunk_table(step.record, body, found))
+        table = step.table("chunks.parquet")
+        tokens = table["token_count"].to_pylist()
+        step.counts = {"chunks": table.num_rows}
+        step.text = f"{table.num_rows:,} passages"
+        step.metadata = {
+            "dagster/row_count": table.num_rows,
+            "gutenberg": gutenberg_page(step.book),
+            "longest_tokens": max(tokens, default=0),
+            "mean_tokens": round(sum(tokens) / len(tokens), 1) if tokens else 0,
+            "limit_tokens": gutengraph.models.tokenizer.limit,
+            "file": dg.MetadataValue.path(str(step.library.path(step.book, "chunks.parquet"))),
+        }
+    return step.result

@@ -1,0 +1,151 @@
+"""The vector brain: a vector for every passage, and the index over all of them."""
+
+from __future__ import annotations
+
+import dagster as dg
+import numpy as np
+
+from gutengraph_assets.assets.library import chunks
+from gutengraph_assets.assets.metadata import OWNERS, column_schema, gutenberg_page
+from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step
+from gutengraph_assets.partitions import books, every_book
+from gutengraph_assets.resources import GutenGraph
+from gutengraph_core.embedding import Embedder, Matrix
+from gutengraph_core.errors import NotBuilt
+from gutengraph_core.library import BookRecord
+from gutengraph_core.settings import Settings
+from gutengraph_core.tables import CHUNKS
+from gutengraph_core.vector_index import IndexReport
+from gutengraph_core.vectors import ChunkTable
+
+AT_ONCE = 128
+"""Passages handed to the embedder between two reports of progress: four of its batches."""
+
+
+@dg.asset(
+    deps=[chunks],
+    partitions_def=books,
+    group_name="vectors",
+    kinds={"lancedb", "huggingface"},
+    owners=OWNERS,
+    code_version="1",
+    pool="lancedb",
+    metadata={"dagster/column_schema": column_schema(CHUNKS)},
+)
+def embeddings_table(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+    """The book's passages with their vectors in the one LanceDB table, its old rows replaced in one commit.
+    The table knows which model embedded it and takes no other's vectors."""
+
+    def depends(record: BookRecord) -> dict[str, object]:
+        return {"embedder": str(gutengraph.models.embedder.identity)}
+
+    with book_step(context, gutengraph, depends=depends) as step:
+        embedder = gutengraph.models.embedder
+        passages = step.table("chunks.parquet")
+        if _stored(step, embedder) != passages.num_rows:
+            step.fresh = False
+        if not step.fresh:
+            # Opened before anything is embedded: another model's table refuses at once.
+            table = ChunkTable.open(step.library, embedder.identity, create=True)
+            done = table.replace_book(
+                step.book, passages, _embed(step, passages["text"].to_pylist(), embedder)
+            )
+            step.metadata |= {"inserted": done.inserted, "updated": done.updated, "deleted": done.deleted}
+        step.contents = {"chunks": step.upstream["chunks"], "embedder": str(embedder.identity)}
+        step.fields["embedder"] = str(embedder.identity)
+        step.text = f"{passages.num_rows:,} vectors of {embedder.identity.dimension}"
+        step.metadata |= {
+            "dagster/row_count": passages.num_rows,
+            "gutenberg": gutenberg_page(step.book),
+            "dimension": embedder.identity.dimension,
+            "embedder": str(embedder.identity),
+            "table": dg.MetadataValue.path(str(step.library.lancedb_dir)),
+        }
+    return step.result
+
+
+def _stored(step: BookStep, embedder: Embedder) -> int:
+    """Rows that the table has of the book."""
+    try:
+        return ChunkTable.open(step.library, embedder.identity).count(step.book)
+    except NotBuilt:
+        return 0
+
+
+def _embed(step: BookStep, texts: list[str], embedder: Embedder) -> Matrix:
+    parts = [np.zeros((0, embedder.identity.dimension), dtype=np.float32)]
+    for start in range(0, len(texts), AT_ONCE):
+        parts.append(embedder.embed_documents(texts[start : start + AT_ONCE]))
+        step.progress(min(start + AT_ONCE, len(texts)), len(texts))
+    return np.concatenate(parts)
+
+
+COVERAGE = "index_coverage"
+
+
+@dg.asset(
+    deps=[every_book(embeddings_table)],
+    group_name="vectors",
+    kinds={"lancedb"},
+    owners=OWNERS,
+    code_version="1",
+    pool="lancedb",
+    check_specs=[
+        dg.AssetCheckSpec(
+            COVERAGE,
+            asset="ivf_pq_index",
+            description="Every row is in the index and recall@10 is high enough; below the size where an "
+            "index pays, the flat scan is exact by itself.",
+        )
+    ],
+)
+def ivf_pq_index(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+    """The index over all passages, made after ingestion and not during: full text always, IVF-PQ from the
+    size where it pays; below it a flat scan, which is exact."""
+    settings = gutengraph.settings
+    with library_step(context, gutengraph) as step:
+        try:
+            table = ChunkTable.open(gutengraph.library, None)
+        except NotBuilt:
+            report = None
+        else:
+            report = table.build_index(min_rows=settings.index_min_rows)
+        step.text = report.note if report is not None else "No passages yet."
+        step.version = digest(
+            {"kind": report.kind, "books": table.books()} if report is not None else {"kind": "none"}
+        )
+        if report is not None:
+            step.metadata = {
+                "dagster/row_count": report.rows,
+                "kind": report.kind,
+                "indexed_rows": report.indexed_rows,
+                "text_indexed_rows": report.text_indexed_rows,
+                "partitions": report.partitions,
+                "sub_vectors": report.sub_vectors,
+                "recall_at_10": report.recall_at_10,
+                "bytes_per_vector": report.bytes_per_vector,
+                "seconds": report.seconds,
+            }
+        step.checks = [_coverage(report, settings)]
+    return step.result
+
+
+def _coverage(report: IndexReport | None, settings: Settings) -> dg.AssetCheckResult:
+    if report is None:
+        return dg.AssetCheckResult(check_name=COVERAGE, passed=True, description="No passages yet.")
+    covered = report.text_indexed_rows == report.rows and report.indexed_rows in (
+        (0,) if report.kind == "flat" else (report.rows,)
+    )
+    return dg.AssetCheckResult(
+        check_name=COVERAGE,
+        passed=covered and report.recall_at_10 >= settings.min_recall,
+        description=f"{report.note} {report.text_indexed_rows} of {report.rows} rows in the full-text index, "
+        f"recall@10 {report.recall_at_10:.2f} ({settings.min_recall:.2f} wanted).",
+        metadata={
+            "rows": report.rows,
+            "indexed_rows": report.indexed_rows,
+            "text_indexed_rows": report.text_indexed_rows,
+            "recall_at_10": report.recall_at_10,
+            "recall_wanted": settings.min_recall,
+        },
+    )

@@ -1,0 +1,376 @@
+"""Checks of what the assets made, each with the numbers that decided it. Rates come from the ledger and the
+records.
+
+Blocking where later work would be wrong: nothing is made from it then, and the book is marked as failed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+
+from gutengraph_assets.assets.extraction import filtered_entities, window_names
+from gutengraph_assets.assets.graph import enriched_graph, merged_graph
+from gutengraph_assets.assets.library import chunks
+from gutengraph_assets.assets.metadata import markdown_table
+from gutengraph_assets.assets.vectors import embeddings_table
+from gutengraph_assets.extraction.ledger import Ledger, Summary
+from gutengraph_assets.extraction.naming import STEP
+from gutengraph_assets.partitions import books
+from gutengraph_assets.resources import GutenGraph
+from gutengraph_assets.status import parked_reason
+from gutengraph_core.errors import DataFolderError
+from gutengraph_core.files import read_table
+from gutengraph_core.filesystem import check_data_folder
+from gutengraph_core.graph import versions
+from gutengraph_core.names import key, squeeze
+from gutengraph_core.vectors import ChunkTable
+
+ERROR = dg.AssetCheckSeverity.ERROR
+WARN = dg.AssetCheckSeverity.WARN
+PROBLEMS_SHOWN = 10
+"""Replies quoted in a check; the ledger has them all."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a check passed, in words, and the numbers that decided it."""
+
+    passed: bool
+    text: str
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+
+Decide = Callable[[int, GutenGraph], Verdict]
+
+
+def book_check(
+    asset: dg.AssetsDefinition,
+    *,
+    blocking: bool = False,
+    severity: dg.AssetCheckSeverity = ERROR,
+) -> Callable[[Decide], dg.AssetChecksDefinition]:
+    """A check of one book's `asset`, named and described by the function that decides it."""
+
+    def wrap(decide: Decide) -> dg.AssetChecksDefinition:
+        @dg.asset_check(
+            asset=asset,
+            name=decide.__name__,
+            description=decide.__doc__,
+            blocking=blocking,
+            partitions_def=books,
+        )
+        def check(context: dg.AssetCheckExecutionContext, gutengraph: GutenGraph) -> dg.AssetCheckResult:
+            book = int(context.partition_key)
+            verdict = decide(book, gutengraph)
+            if blocking and not verdict.passed:
+                gutengraph.library.update(
+                    book, status="failed", pid=None, reason=f"{decide.__name__}: {verdict.text}"
+                )
+            return _result(verdict, severity)
+
+        return check
+
+    return wrap
+
+
+def _result(verdict: Verdict, severity: dg.AssetCheckSeverity) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        passed=verdict.passed, severity=severity, description=verdict.text, metadata=verdict.numbers
+    )
+
+
+# --- the library and its vectors ---
+
+
+@book_check(chunks, blocking=True)
+def chunk_limit(book: int, gutengraph: GutenGraph) -> Verdict:
+    """No passage has more tokens than the embedding model reads: the rest of it would have no vector."""
+    counts = read_table(gutengraph.library.path(book, "chunks.parquet"))["token_count"].to_pylist()
+    limit = gutengraph.models.tokenizer.limit
+    over = sum(count > limit for count in counts)
+    longest = max(counts, default=0)
+    return Verdict(
+        bool(counts) and over == 0,
+        f"{len(counts)} passages, the longest of {longest} tokens, {over} over the limit of {limit}.",
+        {"passages": len(counts), "longest_tokens": longest, "limit_tokens": limit, "over": over},
+    )
+
+
+@book_check(embeddings_table, blocking=True)
+def embedder_identity(book: int, gutengraph: GutenGraph) -> Verdict:
+    """The book's vectors were made by the embedding model that is configured, and so was the table."""
+    made, configured = gutengraph.library.record(book).embedder, str(gutengraph.models.embedder.identity)
+    stored = str(ChunkTable.open(gutengraph.library, None).identity)
+    return Verdict(
+        made == configured == stored,
+        f"The book's vectors are {made or 'unnamed'}'s, the table {stored}'s, configured is {configured}.",
+        {"book": made, "table": stored, "configured": configured},
+    )
+
+
+@book_check(embeddings_table, blocking=True)
+def vectors(book: int, gutengraph: GutenGraph) -> Verdict:
+    """One vector a passage, of the model's dimension and of length 1."""
+    import numpy as np
+
+    passages = gutengraph.library.record(book).counts.get("chunks", 0)
+    dimension = gutengraph.models.embedder.identity.dimension
+    _, found = ChunkTable.open(gutengraph.library, None).rows(book)
+    norms = np.linalg.norm(found, axis=1) if len(found) else np.zeros(0)
+    off = float(np.abs(norms - 1).max()) if len(found) else math.nan
+    tolerance = gutengraph.settings.norm_tolerance
+    return Verdict(
+        len(found) == passages and found.shape[1:] == (dimension,) and off <= tolerance,
+        f"{len(found)} vectors for {passages} passages, of {found.shape[1]} dimensions ({dimension} wanted), "
+        f"lengths at most {off:.1e} from 1 ({tolerance:g} allowed).",
+        {"rows": len(found), "passages": passages, "dimension": dimension, "norm_off_by": off},
+    )
+
+
+# --- extraction ---
+
+
+def _names(book: int, gutengraph: GutenGraph) -> tuple[Ledger, Summary]:
+    ledger = Ledger(gutengraph.library.path(book, "ledger.jsonl"), book=book)
+    return ledger, ledger.summary(STEP)
+
+
+def _parked(book: int, gutengraph: GutenGraph) -> bool:
+    return bool(parked_reason(gutengraph.library.record(book)))
+
+
+NOTHING_ASKED = Verdict(True, "The book is parked; no model was asked.")
+
+
+@book_check(window_names, severity=WARN)
+def language(book: int, gutengraph: GutenGraph) -> Verdict:
+    """The book is in a language in which names and relations are found; else it is parked."""
+    record = gutengraph.library.record(book)
+    reason = parked_reason(record)
+    return Verdict(
+        not reason, reason or f"Its language is '{record.language}'.", {"language": record.language}
+    )
+
+
+@book_check(window_names, blocking=True)
+def llm_identity(book: int, gutengraph: GutenGraph) -> Verdict:
+    """The names were typed by the model that is configured, as its server itself says."""
+    if _parked(book, gutengraph):
+        return NOTHING_ASKED
+    made, served = gutengraph.library.record(book).llm, str(gutengraph.models.llm.identity)
+    return Verdict(
+        made == served,
+        f"Names by {made or 'an unnamed model'}; served is {served}.",
+        {"made": made, "served": served},
+    )
+
+
+@book_check(window_names)
+def parse_fail_rate(book: int, gutengraph: GutenGraph) -> Verdict:
+    """Few of the model's replies could not be read. A failed window is no empty one: it is asked again next
+    time."""
+    if _parked(book, gutengraph):
+        return NOTHING_ASKED
+    ledger, names = _names(book, gutengraph)
+    most = gutengraph.settings.max_parse_fail_rate
+    rate = f"{names.parse_fail_rate:.1%}, {most:.0%} allowed"
+    text = f"{names.failed} of {names.asked} replies could not be read ({rate})."
+    if names.parse_fail_rate > most:
+        text += " An enforced schema or another model helps; a rerun asks again for the failed ones only."
+    return Verdict(
+        names.parse_fail_rate <= most,
+        text,
+        {
+            "asked": names.asked,
+            "failed": names.failed,
+            "no_json": names.no_json,
+            "other_shape": names.other_shape,
+            "final": names.final_failures,
+            "rate": names.parse_fail_rate,
+            "allowed": most,
+            "replies": _problems(ledger),
+            "ledger": dg.MetadataValue.path(str(ledger.path)),
+        },
+    )
+
+
+@book_check(window_names)
+def truncation_rate(book: int, gutengraph: GutenGraph) -> Verdict:
+    """Few of the model's replies were cut by the cap: what comes after the cut is lost."""
+    if _parked(book, gutengraph):
+        return NOTHING_ASKED
+    ledger, names = _names(book, gutengraph)
+    most = gutengraph.settings.max_truncation_rate
+    return Verdict(
+        names.truncation_rate <= most,
+        f"{names.truncated} of {names.asked} replies were cut ({names.truncation_rate:.1%}, "
+        f"{most:.0%} allowed).",
+        {
+            "asked": names.asked,
+            "truncated": names.truncated,
+            "rate": names.truncation_rate,
+            "allowed": most,
+            "replies": _problems(ledger),
+            "ledger": dg.MetadataValue.path(str(ledger.path)),
+        },
+    )
+
+
+def _problems(ledger: Ledger) -> dg.MarkdownMetadataValue:
+    return markdown_table(
+        ("window", "outcome", "cut", "repairs", "reply"),
+        [
+            (
+                entry.item,
+                entry.outcome,
+                "yes" if entry.truncated else "",
+                ", ".join(entry.repaired),
+                entry.raw,
+            )
+            for entry in ledger.problems(STEP)[:PROBLEMS_SHOWN]
+        ],
+    )
+
+
+@book_check(window_names)
+def name_grounding(book: int, gutengraph: GutenGraph) -> Verdict:
+    """Most of what the model named stands in the text. What does not is dropped, and counted here."""
+    if _parked(book, gutengraph):
+        return NOTHING_ASKED
+    _, names = _names(book, gutengraph)
+    least = gutengraph.settings.min_grounding_rate
+    return Verdict(
+        names.grounding_rate >= least,
+        f"{names.grounded} of {names.proposed} names stand in the text ({names.grounding_rate:.0%}, "
+        f"{least:.0%} wanted); {names.leaks} were the prompt's own examples.",
+        {
+            "proposed": names.proposed,
+            "grounded": names.grounded,
+            "kept": names.kept,
+            "leaks": names.leaks,
+            "rate": names.grounding_rate,
+            "wanted": least,
+        },
+    )
+
+
+@book_check(filtered_entities)
+def filter_yield(book: int, gutengraph: GutenGraph) -> Verdict:
+    """The filter left a cast in a work of fiction, and did not drop nearly everybody."""
+    record = gutengraph.library.record(book)
+    if parked_reason(record):
+        return NOTHING_ASKED
+    cast, dropped = record.counts.get("cast", 0), record.counts.get("dropped", 0)
+    persons = record.counts.get("persons", 0)
+    rate = dropped / persons if persons else 0.0
+    least = gutengraph.settings.min_cast if record.kind == "fiction" else 0
+    most = gutengraph.settings.max_drop_rate
+    return Verdict(
+        cast >= least and rate <= most,
+        f"{cast} of {persons} persons are cast ({least} wanted in {record.kind}), {dropped} were dropped "
+        f"({rate:.0%}, {most:.0%} allowed).",
+        {"persons": persons, "cast": cast, "dropped": dropped, "drop_rate": rate},
+    )
+
+
+# --- graphs ---
+
+
+@book_check(enriched_graph, blocking=True)
+def grounding(book: int, gutengraph: GutenGraph) -> Verdict:
+    """Every node has a mention and every relation a quote, and each stands in the body where it says."""
+    library = gutengraph.library
+    body = library.body(book)
+    nodes, edges, evidence = (
+        read_table(library.path(book, f"graph/{name}.parquet")).to_pylist()
+        for name in ("nodes", "edges", "evidence")
+    )
+    mentioned = {row["entity"] for row in evidence}
+    without = [node["name"] for node in nodes if node["id"] not in mentioned]
+    misplaced = [e["surface"] for e in evidence if key(body[e["start"] : e["end"]]) != key(e["surface"])]
+    unquoted = [
+        e["quote"] for e in edges if not e["quote"] or squeeze(body[e["start"] : e["end"]]) != e["quote"]
+    ]
+    bad = [*without, *misplaced, *unquoted]
+    return Verdict(
+        not bad,
+        f"{len(nodes)} nodes ({len(without)} without a mention), {len(evidence)} mentions ({len(misplaced)} "
+        f"not in place), {len(edges)} relations ({len(unquoted)} whose quote is not in the text).",
+        {
+            "nodes": len(nodes),
+            "nodes_without_mention": len(without),
+            "mentions": len(evidence),
+            "mentions_misplaced": len(misplaced),
+            "relations": len(edges),
+            "relations_unquoted": len(unquoted),
+            "examples": markdown_table(("text",), [(text,) for text in bad[:PROBLEMS_SHOWN]]),
+        },
+    )
+
+
+@book_check(enriched_graph)
+def orphans(book: int, gutengraph: GutenGraph) -> Verdict:
+    """No node without relations has the same letters as a connected one: such a twin is one thing under two
+    names. Genuine orphans are no fault; they are counted."""
+    counts = gutengraph.library.record(book).counts
+    twins, genuine = counts.get("orphan_twins", 0), counts.get("orphans", 0)
+    return Verdict(
+        twins == 0,
+        f"{twins} orphans have the letters of a connected name, {genuine} stand alone.",
+        {"twins": twins, "orphans": genuine},
+    )
+
+
+@dg.asset_check(asset=merged_graph, name="merged_counts")
+def merged_counts(gutengraph: GutenGraph) -> dg.AssetCheckResult:
+    """The published graph holds every complete book, and as many nodes and relations as the books' files
+    together."""
+    manifest = versions.require(gutengraph.library).manifest()
+    numbers = _sums(gutengraph, list(manifest.books))
+    stored = {
+        "nodes": sum(manifest.counts.get(label, 0) for label in ("Character", "Location", "Object", "Event")),
+        "relations": manifest.counts.get("RELATED_TO", 0) + manifest.counts.get("INTERACTS_WITH", 0),
+        "books": manifest.counts.get("Book", 0),
+    }
+    damaged = [left.reason for left in manifest.left_out if left.damaged]
+    return _result(
+        Verdict(
+            stored == numbers and not damaged,
+            f"{stored['books']} books, {stored['nodes']} nodes, {stored['relations']} relations; the books' "
+            f"files hold {numbers['nodes']} and {numbers['relations']}. "
+            f"{len(damaged)} damaged books were left out." + (f" {damaged[0]}" if damaged else ""),
+            {f"graph_{k}": v for k, v in stored.items()} | {f"files_{k}": v for k, v in numbers.items()},
+        ),
+        ERROR,
+    )
+
+
+def _sums(gutengraph: GutenGraph, members: list[int]) -> dict[str, int]:
+    """Rows as the Parquet files' own footers give them."""
+    import pyarrow.parquet as pq
+
+    def rows(book: int, name: str) -> int:
+        return int(pq.read_metadata(gutengraph.library.path(book, f"graph/{name}.parquet")).num_rows)
+
+    return {
+        "nodes": sum(rows(book, "nodes") for book in members),
+        "relations": sum(rows(book, "edges") for book in members),
+        "books": len(members),
+    }
+
+
+@dg.asset_check(asset=merged_graph, name="file_system")
+def file_system(gutengraph: GutenGraph) -> dg.AssetCheckResult:
+    """The data folder lies on a file system that maps files into memory, which both stores need."""
+    home = gutengraph.library.home
+    try:
+        mount = check_data_folder(home)
+    except DataFolderError as error:
+        return _result(Verdict(False, str(error)), ERROR)
+    kind = mount.kind if mount is not None else "unknown"
+    return _result(Verdict(True, f"{home} lies on {kind} and maps files.", {"kind": kind}), ERROR)

@@ -1,0 +1,120 @@
+"""Dagster's own storage under the data folder: the runs of the command line are seen in the UI, and the
+reverse."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dagster as dg
+import psutil
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+
+from gutengraph_core.errors import StoreError
+from gutengraph_core.files import disk_errors, write_text
+from gutengraph_core.library import Library
+
+PROCESS_TAG = "gutengraph/process"
+"""On runs of the command line: which process executes them."""
+
+INSTANCE_YAML = """\
+# Written once by `gutengraph`; yours to edit. The storage is this folder.
+concurrency:
+  runs:
+    max_concurrent_runs: 4
+  pools:
+    default_limit: 1
+    granularity: op
+run_monitoring:
+  enabled: true
+  free_slots_after_run_end_seconds: 30
+  max_runtime_seconds: 86400
+telemetry:
+  enabled: false
+"""
+_UNFINISHED = [
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+
+
+def relax_sqlite() -> None:
+    """Let Dagster's SQLite files be synced at checkpoints instead of at every event.
+
+    A run of one book writes some 240 events; with a disk sync for each (SQLite's FULL) they take 5 s, with
+    NORMAL 0.9 s. In the write-ahead mode that Dagster uses, NORMAL cannot damage a file; a power cut may lose
+    the last events, which the files on disk make up for.
+    """
+    if not event.contains(Engine, "connect", _relax):
+        event.listen(Engine, "connect", _relax)
+
+
+def _relax(connection: Any, _record: Any) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA synchronous=NORMAL")
+
+
+@contextmanager
+def open_instance(library: Library) -> Iterator[dg.DagsterInstance]:
+    """The instance under `home/dagster`, made at the first call; DAGSTER_HOME points to it from then on.
+
+    Raises DataFolderError if it cannot be written, StoreError if it cannot be opened.
+    """
+    folder = library.dagster_dir
+    library.check_writable()
+    config = folder / "dagster.yaml"
+    if not config.exists():
+        write_text(config, INSTANCE_YAML)
+    os.environ["DAGSTER_HOME"] = str(folder)
+    relax_sqlite()
+    try:
+        with disk_errors(folder):
+            instance = dg.DagsterInstance.from_config(str(folder))
+    except dg.DagsterError as error:
+        raise StoreError(
+            f"Dagster's storage in {folder} cannot be opened ({error}).",
+            remedy=f"Mend {config}, or move {folder} away: the books themselves do not lie there.",
+        ) from error
+    with instance:
+        yield instance
+
+
+def process_tag() -> dict[str, str]:
+    """The tag of a run that this process executes."""
+    return {PROCESS_TAG: f"{socket.gethostname()}:{os.getpid()}:{psutil.Process().create_time():.0f}"}
+
+
+def bury_dead_runs(instance: dg.DagsterInstance) -> list[str]:
+    """Mark runs of the command line whose process is gone as failed and give their pool slots back.
+
+    Without it such a run stays 'started' for good, and its slot is held against all that come after. Returns
+    run ids.
+    """
+    buried = []
+    for run in instance.get_runs(filters=dg.RunsFilter(statuses=_UNFINISHED)):
+        tag = run.tags.get(PROCESS_TAG)
+        if tag is None or _alive(tag):
+            continue
+        instance.report_run_failed(
+            run, "Its process was killed. Build again: it carries on where it stopped."
+        )
+        instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+        buried.append(run.run_id)
+    return buried
+
+
+def _alive(tag: str) -> bool:
+    host, pid, started = tag.rsplit(":", 2)
+    if host != socket.gethostname():
+        return True  # another machine's: not ours to judge
+    try:
+        return abs(psutil.Process(int(pid)).create_time() - float(started)) < 2
+    except psutil.NoSuchProcess:
+        return False
