@@ -1,0 +1,153 @@
+"""The indices of the table of chunks: built after ingestion, measured against brute force, and kept tidy."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from gutengraph_core.errors import StoreError
+from gutengraph_core.vectors import TEXT_INDEX, VECTOR, ChunkTable, store_failures
+
+if TYPE_CHECKING:
+    from lancedb.table import LanceTable
+
+VECTOR_INDEX = "embedding_idx"
+
+DIMENSIONS_PER_BYTE = 8
+"""Of product quantisation: a sub-vector of 8 dimensions becomes one byte, 32 times less than float32."""
+
+SAMPLE = 100
+"""Stored vectors that serve as queries when recall is measured."""
+
+OLD = timedelta(hours=1)
+"""Versions that nobody reads any more are deleted after this; a query holds one for milliseconds."""
+
+_SEED = 20_261
+
+
+@dataclass(frozen=True)
+class IndexReport:
+    """What the indices are, as measured after building. `bytes_per_vector`: of the index, or of the flat
+    scan.
+    """
+
+    kind: Literal["ivf_pq", "flat"]
+    rows: int
+    indexed_rows: int
+    text_indexed_rows: int
+    partitions: int
+    sub_vectors: int
+    recall_at_10: float
+    bytes_per_vector: float
+    seconds: float
+    note: str
+
+
+def build_index(table: ChunkTable, *, min_rows: int) -> IndexReport:
+    """Bring the full-text index up to date, and the vectors' IVF-PQ index if there are `min_rows` rows.
+
+    Below that a flat scan is exact and fast, an older index is dropped, and the note says so. Unused
+    versions are cleaned away without disturbing readers. The caller holds the writers' lock
+    (`ChunkTable.build_index` does). Raises StoreError if an index does not cover every row afterwards.
+    """
+    started = time.monotonic()
+    lance = table.lance
+    with store_failures("indexed"):
+        rows = int(lance.count_rows())
+        flat = rows < min_rows
+        if flat and VECTOR_INDEX in _names(lance):
+            lance.drop_index(VECTOR_INDEX)
+        if not flat and not _covers(lance, VECTOR_INDEX, rows):
+            _train(lance, rows, table.identity.dimension)
+        lance.optimize(cleanup_older_than=OLD)
+        text_rows = _verified(lance, TEXT_INDEX, rows)
+        indexed = 0 if flat else _verified(lance, VECTOR_INDEX, rows)
+    dimension = table.identity.dimension
+    return IndexReport(
+        kind="flat" if flat else "ivf_pq",
+        rows=rows,
+        indexed_rows=indexed,
+        text_indexed_rows=text_rows,
+        partitions=0 if flat else partitions_for(rows),
+        sub_vectors=0 if flat else sub_vectors_for(dimension),
+        recall_at_10=1.0 if flat else recall_at_10(table),
+        bytes_per_vector=4.0 * dimension if flat else _size(lance) / rows,
+        seconds=time.monotonic() - started,
+        note=_note(rows, min_rows),
+    )
+
+
+def partitions_for(rows: int) -> int:
+    """About the square root of the rows: then probing a partition costs what finding it does."""
+    return max(1, round(math.sqrt(rows)))
+
+
+def sub_vectors_for(dimension: int) -> int:
+    """How many bytes a vector is quantised to: the largest divisor of the dimension up to an eighth of it."""
+    most = max(1, dimension // DIMENSIONS_PER_BYTE)
+    return next(n for n in range(most, 0, -1) if dimension % n == 0)
+
+
+def recall_at_10(table: ChunkTable, *, sample: int = SAMPLE) -> float:
+    """Share of the ten nearest rows, by brute force, that the index finds too; over a fixed random sample."""
+    with store_failures("searched"):
+        total = int(table.lance.count_rows())
+        places = np.random.default_rng(_SEED).choice(total, min(sample, total), replace=False)
+        taken = table.lance.take_offsets(sorted(int(p) for p in places)).select([VECTOR]).to_arrow()
+    found = wanted = 0
+    for vector in taken[VECTOR].to_pylist():
+        query = np.asarray(vector, dtype=np.float32)
+        exact = set(table.nearest_ids(query, k=10, exact=True))
+        found += len(exact & set(table.nearest_ids(query, k=10, exact=False)))
+        wanted += len(exact)
+    return found / wanted
+
+
+def _train(lance: LanceTable, rows: int, dimension: int) -> None:
+    from lancedb.index import IvfPq
+
+    config = IvfPq(
+        distance_type="cosine",
+        num_partitions=partitions_for(rows),
+        num_sub_vectors=sub_vectors_for(dimension),
+    )
+    lance.create_index(VECTOR, config=config, name=VECTOR_INDEX, replace=True)
+
+
+def _names(lance: LanceTable) -> set[str]:
+    return {index.name for index in lance.list_indices()}
+
+
+def _covers(lance: LanceTable, name: str, rows: int) -> bool:
+    return _indexed(lance, name) == rows
+
+
+def _indexed(lance: LanceTable, name: str) -> int:
+    stats = lance.index_stats(name) if name in _names(lance) else None
+    return 0 if stats is None else int(stats.num_indexed_rows)
+
+
+def _verified(lance: LanceTable, name: str, rows: int) -> int:
+    """The rows that an index holds. LanceDB reports success for an index over nothing, hence the check."""
+    indexed = _indexed(lance, name)
+    if indexed != rows:
+        raise StoreError(
+            f"The index {name} covers {indexed} of {rows} rows.",
+            remedy="Run `gutengraph build` again; if it stays so, set GUTENGRAPH_INDEX_MIN_ROWS higher.",
+        )
+    return indexed
+
+
+def _size(lance: LanceTable) -> int:
+    return sum(int(index.size_bytes or 0) for index in lance.list_indices() if index.name == VECTOR_INDEX)
+
+
+def _note(rows: int, min_rows: int) -> str:
+    if rows < min_rows:
+        return f"Flat scan, exact: {rows:,} rows, and an index pays from about {min_rows:,}."
+    return f"IVF-PQ over {rows:,} rows; candidates are compared in full."
