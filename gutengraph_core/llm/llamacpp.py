@@ -57,8 +57,8 @@ def _import_xllamacpp() -> Any:
     """The library, its threads told to sleep and not to spin while they wait for one another.
 
     Spinning threads gain a tenth on an idle machine and lose everything on a busy one: with one other process
-    at work on two cores, a cloze call took 1.7 s instead of 0.16. Sleeping ones make writing slow, which has a
-    wait in every layer, so that one thread does it alone: as fast as two that spin (12 ms a token).
+    at work on two cores, a cloze call took 1.7 s instead of 0.16. Sleeping ones make writing slow, which
+    has a wait in every layer, so that one thread does it alone: as fast as two that spin (12 ms a token).
     """
     before = os.environ.get(_WAIT_POLICY)
     os.environ.setdefault(_WAIT_POLICY, "passive")  # read once, when the library is loaded
