@@ -16,12 +16,15 @@ from gutengraph_core.embedding.protocol import EmbeddingIdentity, Matrix
 from gutengraph_core.errors import DataFolderError, EmbedderMismatch, NotBuilt, StoreError
 from gutengraph_core.filesystem import check_data_folder
 from gutengraph_core.library import Library
+from gutengraph_core.passages import Passage, joined, passage_of, scaled
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from lancedb.table import LanceTable
 
     from gutengraph_core.vector_index import IndexReport
+
+__all__ = ["ChunkTable", "Passage", "Replaced"]
 
 TABLE = "chunks"
 VECTOR = "embedding"
@@ -37,25 +40,6 @@ CANDIDATES = 100
 _IDENTITY = b"gutengraph.embedding"
 _ID = re.compile(r"\d{1,9}:\d{1,9}")
 _LOCK = "lancedb"
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A chunk as a search gives it. `score`: the cosine, BM25, or the sum of both scaled to [0, 1]; 0 if
-    fetched.
-    """
-
-    id: str
-    gutenberg_id: int
-    chunk_index: int
-    chapter: int
-    start: int
-    end: int
-    text: str
-    title: str
-    authors: tuple[str, ...]
-    kind: str
-    score: float
 
 
 @dataclass(frozen=True)
@@ -186,26 +170,26 @@ class ChunkTable:
         quoted = ", ".join(f"'{chunk_id}'" for chunk_id in set(ids))
         with store_failures("read"):
             found = self._table.search().where(f"id IN ({quoted})").limit(len(ids)).to_list()
-        by_id = {row["id"]: _passage(row, 0.0) for row in found}
+        by_id = {row["id"]: passage_of(row, 0.0) for row in found}
         return [by_id[chunk_id] for chunk_id in ids if chunk_id in by_id]
 
     def search(self, query_vector: Matrix, *, k: int, book: int | None = None) -> list[Passage]:
         """The `k` passages nearest to a unit vector, by cosine, within one book or all; exact within a
         book.
         """
-        return [_passage(row, _cosine(row)) for row in self._nearest(query_vector, k=k, book=book)]
+        return [passage_of(row, _cosine(row)) for row in self._nearest(query_vector, k=k, book=book)]
 
     def text_search(self, words: str, *, k: int, book: int | None = None) -> list[Passage]:
         """The `k` best passages by BM25 over stems without stop words."""
-        return [_passage(row, float(row["_score"])) for row in self._matching(words, k=k, book=book)]
+        return [passage_of(row, float(row["_score"])) for row in self._matching(words, k=k, book=book)]
 
     def hybrid_search(
         self, query_vector: Matrix, words: str, *, k: int, book: int | None = None
     ) -> list[Passage]:
         """The `k` best passages by cosine and BM25, each scaled to [0, 1] over the candidates, added.
 
-        Measured on 75 questions about five novels: hit@5 .51, against .47 by reciprocal ranks, .47 by BM25
-        alone and .38 by vectors alone.
+        Measured on 75 questions about five novels, all at once: the quote stands in one of five for .38 of
+        them (vectors alone .25, BM25 alone .34, reciprocal ranks .39), the answer for .64 (.59, .60, .63).
         """
         depth = max(CANDIDATES, 2 * k)
         query = _checked_query(query_vector, self.identity.dimension)
@@ -214,11 +198,22 @@ class ChunkTable:
         rows = {row["id"]: row for row in [*near, *matching]}
         bm25 = {row["id"]: float(row["_score"]) for row in matching}
         cosine = {key: float(np.dot(np.asarray(row[VECTOR]), query)) for key, row in rows.items()}
-        totals = _scaled(cosine)
-        for key, value in _scaled(bm25, floor=0.0).items():
+        totals = scaled(cosine)
+        for key, value in scaled(bm25, floor=0.0).items():
             totals[key] += value
         best = sorted(rows, key=lambda key: (-totals[key], key))[:k]
-        return [_passage(rows[key], totals[key]) for key in best]
+        return [passage_of(rows[key], totals[key]) for key in best]
+
+    def widen(self, passages: Sequence[Passage], *, by: int = 1) -> list[Passage]:
+        """Each passage with up to `by` neighbours on both sides, within its chapter; ids and scores stay.
+
+        Chunks are cut to what the embedder takes; a reader, and a model that answers, want more around them.
+        Over 75 questions about five novels the share answered by the text of five hits rises from .64 to .73.
+        """
+        near = {(p.gutenberg_id, p.chunk_index + step) for p in passages for step in range(-by, by + 1)}
+        ids = [f"{book}:{index:06d}" for book, index in sorted(near) if index >= 0]
+        around = {(p.gutenberg_id, p.chunk_index): p for p in self.passages(ids)}
+        return [joined(passage, around, by) for passage in passages]
 
     # --- the parts ---
     @property
@@ -340,19 +335,6 @@ def _checked_query(vector: Matrix, dimension: int) -> Matrix:
 
 def _cosine(row: dict[str, Any]) -> float:
     return 1.0 - float(row["_distance"])
-
-
-def _passage(row: dict[str, Any], score: float) -> Passage:
-    names = ("id", "gutenberg_id", "chunk_index", "chapter", "start", "end", "text", "title", "kind")
-    return Passage(**{name: row[name] for name in names}, authors=tuple(row["authors"] or ()), score=score)
-
-
-def _scaled(scores: dict[str, float], *, floor: float | None = None) -> dict[str, float]:
-    if not scores:
-        return {}
-    low = min(scores.values()) if floor is None else floor
-    high = max(scores.values())
-    return {key: (value - low) / (high - low) if high > low else 0.0 for key, value in scores.items()}
 
 
 def _matrix(table: pa.Table) -> Matrix:

@@ -233,6 +233,24 @@ def test_passages_by_id_in_the_order_asked(table: ChunkTable) -> None:
         table.passages(["7:000001' OR '1'='1"])
 
 
+def test_widening_stays_in_the_chapter_and_repeats_nothing(table: ChunkTable) -> None:
+    body = "0123456789abcdefghij"
+    spans = [(1, 0, 6), (1, 4, 10), (1, 9, 13), (2, 13, 20)]
+    rows = [
+        {**chunk_rows(7, [""]).to_pylist()[0], "id": f"7:{i:06d}", "chunk_index": i}
+        | {"chapter": chapter, "start": a, "end": b, "text": body[a:b]}
+        for i, (chapter, a, b) in enumerate(spans)
+    ]
+    table.replace_book(7, pa.Table.from_pylist(rows, schema=CHUNKS), directions(4))
+    plain = table.passages([row["id"] for row in rows])
+    for by, wanted in ((1, [(0, 10), (0, 13), (4, 13), (13, 20)]), (9, [(0, 13)] * 3 + [(13, 20)])):
+        wide = table.widen(plain, by=by)
+        assert [(p.start, p.end) for p in wide] == wanted
+        assert [p.text for p in wide] == [body[a:b] for a, b in wanted]
+        assert [p.id for p in wide] == [p.id for p in plain]
+    assert table.widen([]) == []
+
+
 def test_a_reader_sees_the_next_commit_of_another_process(library: Library, table: ChunkTable) -> None:
     fill(table, 7)
     reader = ChunkTable.open(library, IDENTITY)
