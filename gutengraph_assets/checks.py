@@ -4,8 +4,6 @@ records.
 Blocking where later work would be wrong: nothing is made from it then, and the book is marked as failed.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

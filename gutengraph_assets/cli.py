@@ -24,14 +24,16 @@ def add(ids: tuple[int, ...]) -> None:
     If the source cannot be reached the books are registered all the same, and the build will say more.
     """
     from gutengraph_assets.instance import open_instance
-    from gutengraph_assets.registry import register
+    from gutengraph_assets.registry import add_partitions, register
     from gutengraph_core.settings import load_settings
 
     if not ids:
         raise click.UsageError("Name at least one Gutenberg id, for instance 2701.")
     settings = load_settings()
-    with open_instance(settings.library) as instance:
-        added, refused = register(list(dict.fromkeys(ids)), settings, instance)
+    added, refused = register(list(dict.fromkeys(ids)), settings)
+    if added:
+        with open_instance(settings.library) as instance:
+            add_partitions([book.record.id for book in added], instance)
     for book in added:
         name = f"{book.record.title or 'title unknown'}" + (
             f", by {', '.join(book.record.authors)}" if book.record.authors else ""

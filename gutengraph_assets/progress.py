@@ -1,4 +1,5 @@
-"""How far a step is: counts and time left, to whoever listens (the command line) and to the run's log (the UI)."""
+"""How far a step is: counts and time left, to whoever listens (the command line) and to the run's log (the
+UI)."""
 
 from __future__ import annotations
 
@@ -64,7 +65,8 @@ class Meter:
     def __call__(self, done: int, total: int) -> None:
         now = self.clock()
         if self._start is None:
-            # What was done before the first call came from a cache or an earlier run: it says nothing of the pace.
+            # What was done before the first call came from a cache or an earlier run: it says nothing of the
+            # pace.
             self._start, self._first = now, done
         here = done - self._first
         left = (now - self._start) / here * (total - done) if here > 0 else None
@@ -86,7 +88,8 @@ def span(seconds: float) -> str:
 
 
 class Console:
-    """Progress for a person: one line a step on a terminal, rewritten in place; else a line every few seconds."""
+    """Progress for a person: one line a step on a terminal, rewritten in place; else a line every few
+    seconds."""
 
     QUIET_S = 5.0
     """Without a terminal (a log file, CI) a running step speaks this often."""

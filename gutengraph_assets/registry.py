@@ -9,9 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gutengraph_assets.gutenberg.acquire import look_up
-from gutengraph_assets.gutenberg.source import check_polite
+from gutengraph_assets.gutenberg import catalogue
+from gutengraph_assets.gutenberg.source import check_polite, fetch_rdf, fetch_text
 from gutengraph_core.errors import (
+    BadText,
     GutenGraphError,
     NotBuilt,
     RightsError,
@@ -41,10 +42,9 @@ class Registered:
     """Why nothing is known of it yet."""
 
 
-def register(
-    ids: Sequence[int], settings: Settings, instance: dg.DagsterInstance
-) -> tuple[list[Registered], list[GutenGraphError]]:
-    """Take books in, as records and as partitions. Returns those that are in, and why others are not.
+def register(ids: Sequence[int], settings: Settings) -> tuple[list[Registered], list[GutenGraphError]]:
+    """Take books in as records; `add_partitions` makes them known to Dagster. Returns those that are in, and
+    why others are not.
 
     The source's catalogue entry decides. Where it cannot be reached a book is taken in unseen, with a
     warning: its build will need the source anyway. Raises SettingsError for more books than the live site
@@ -57,11 +57,14 @@ def register(
     for book in ids:
         try:
             added.append(_register(book, settings))
-        except (UnknownBook, RightsError) as error:
+        except (UnknownBook, RightsError, BadText) as error:
             refused.append(error)
-    if added:
-        instance.add_dynamic_partitions(PARTITIONS, [str(book.record.id) for book in added])
     return added, refused
+
+
+def add_partitions(ids: Sequence[int], instance: dg.DagsterInstance) -> None:
+    """Make books known to Dagster. Those that it knows already stay as they are."""
+    instance.add_dynamic_partitions(PARTITIONS, [str(book) for book in ids])
 
 
 def _register(book: int, settings: Settings) -> Registered:
@@ -69,10 +72,37 @@ def _register(book: int, settings: Settings) -> Registered:
     if library.has(book):
         return Registered(library.record(book), new=False)
     try:
-        known = look_up(book, settings)
+        known = _look_up(book, settings)
     except SourceUnreachable as error:
         return Registered(library.update(book, status="registered"), new=True, warning=str(error))
     return Registered(library.update(book, status="registered", **known), new=True)
+
+
+def _look_up(book: int, settings: Settings) -> dict[str, object]:
+    """What the source's catalogue says of a book. Raises UnknownBook, RightsError, SourceUnreachable,
+    BadText.
+
+    Where a mirror keeps no catalogue its text is asked for: that it is there is then all that is known.
+    """
+    data = fetch_rdf(book, settings)
+    entry = catalogue.read_rdf(data, book) if data is not None else catalogue.find(book, settings)
+    if entry is None:
+        fetch_text(book, settings)
+        return {}
+    catalogue.check_rights(entry, settings)
+    return entry.model_dump(
+        include={
+            "title",
+            "authors",
+            "subjects",
+            "bookshelves",
+            "locc",
+            "language",
+            "rights",
+            "kind",
+            "downloads",
+        }
+    )
 
 
 def unregister(book: int, settings: Settings, instance: dg.DagsterInstance) -> None:

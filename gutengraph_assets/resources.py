@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from typing import Any
 
 import dagster as dg
 from pydantic import Field, PrivateAttr
@@ -87,7 +88,7 @@ def models_kept_open(settings: Settings) -> Iterator[Models]:
         yield _open.of(settings)
 
 
-class GutenGraph(dg.ConfigurableResource):
+class GutenGraph(dg.ConfigurableResource[Any]):
     """The settings of the environment and the models they name, for one run."""
 
     force: bool = Field(

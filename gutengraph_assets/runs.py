@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 
 from gutengraph_assets.instance import process_tag
-from gutengraph_assets.partitions import books
+from gutengraph_assets.registry import add_partitions
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def run_job(
         **(config or {}),
     }
     if book is not None:
-        instance.add_dynamic_partitions(books.name or "", [str(book)])
+        add_partitions([book], instance)
     result = defs.resolve_job_def(job).execute_in_process(
         run_config=run_config,
         instance=instance,

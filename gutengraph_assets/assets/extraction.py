@@ -1,8 +1,6 @@
 """Extraction: names found in the text and typed by the model, then persons filtered by how often the text has
 them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import dagster as dg
@@ -36,7 +34,7 @@ SHOWN = 40
     pool="llm",
     metadata={"dagster/column_schema": column_schema(MENTIONS)},
 )
-def window_names(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+def window_names(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The names of the book: code proposes the capitalised spans of paragraph-aligned windows, the model says
     what each names, code keeps only what stands in the text at the offset claimed. Every attempt is entered
     in the ledger. A book in another language is parked here: the asset is then empty."""
@@ -123,7 +121,9 @@ def _report_names(step: BookStep, ledger: Ledger) -> None:
     code_version="1",
     metadata={"dagster/column_schema": column_schema(ENTITIES)},
 )
-def filtered_entities(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+def filtered_entities(
+    context: dg.AssetExecutionContext, gutengraph: GutenGraph
+) -> dg.MaterializeResult[None]:
     """Who and what stays: the names of one person are merged first, then persons (not names) are counted in
     the windows whose text has any of their names. Dropped names keep their reason; merges keep their
     evidence."""

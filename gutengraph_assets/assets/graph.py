@@ -1,7 +1,5 @@
 """The graph brain: one book's graph as files, and the merged graph of the library as a database."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from gutengraph_assets.assets.extraction import filtered_entities
@@ -37,7 +35,7 @@ _FILES = {
     code_version="1",
     metadata={"dagster/column_schema": column_schema(EDGES)},
 )
-def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The book's own graph, survivors of the filter only: roles and genders, relations with the sentence that
     says them, every mention tied to its passage, a vector on every node. Four files, the same bytes for the
     same input."""
@@ -108,7 +106,7 @@ def _report(step: BookStep) -> None:
     code_version="1",
     pool="kuzu",
 )
-def merged_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+def merged_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """All books in one graph database, loaded fresh, counted against the books' files, then published by
     moving a pointer: whoever reads the version before goes on undisturbed. A removed book is left out by
     building without it."""

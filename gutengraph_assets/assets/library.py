@@ -1,7 +1,5 @@
 """The library: a book's text as a reader would have it, and its passages."""
 
-from __future__ import annotations
-
 import dagster as dg
 
 from gutengraph_assets.assets.metadata import (
@@ -27,7 +25,7 @@ from gutengraph_core.tables import CHUNKS
     owners=OWNERS,
     code_version="1",
 )
-def raw_text(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+def raw_text(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The book as it was fetched (`raw.txt`), and its body (`body.txt`): header, footer, licence, producers'
     lines and adverts stripped, chapters found, the catalogue's entry beside it. All offsets count characters
     of the body."""
@@ -41,8 +39,7 @@ def raw_text(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.Ma
         )
         step.contents = {"catalogue": digest(catalogue)}
         headings = [c for c in record.chapters if c.index > 0]
-        words = len(body.split())
-        step.counts = {"words": words, "characters": len(body), "chapters": len(headings)}
+        words = record.counts["words"]
         step.text = f"{record.title or 'untitled'}: {words:,} words, {len(headings)} chapters"
         step.metadata = {
             "title": record.title,
@@ -76,7 +73,7 @@ def raw_text(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.Ma
     code_version="1",
     metadata={"dagster/column_schema": column_schema(CHUNKS)},
 )
-def chunks(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+def chunks(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The body cut into passages at the best place (paragraph, line, sentence, word), counted with the
     embedding model's own tokenizer and never over its limit. Overlapping by a tenth; each knows its chapter
     and its offsets."""

@@ -50,7 +50,7 @@ class BookStep:
     metadata: dict[str, Any] = field(default_factory=dict)
     contents: dict[str, str] = field(default_factory=dict)
     """Of an asset that is no file: name -> hash of what was put into a store."""
-    _result: dg.MaterializeResult | None = None
+    _result: dg.MaterializeResult[None] | None = None
 
     def table(self, name: str) -> pa.Table:
         """A Parquet file of the book."""
@@ -61,7 +61,7 @@ class BookStep:
         write_table(self.library.path(self.book, name), table, book=self.book)
 
     @property
-    def result(self) -> dg.MaterializeResult:
+    def result(self) -> dg.MaterializeResult[None]:
         """What the asset function returns, once the step has ended."""
         if self._result is None:
             raise RuntimeError(f"{self.name} has not ended")
@@ -133,10 +133,10 @@ class LibraryStep:
     metadata: dict[str, Any] = field(default_factory=dict)
     checks: list[dg.AssetCheckResult] = field(default_factory=list)
     """Checks that the step's own report decides."""
-    _result: dg.MaterializeResult | None = None
+    _result: dg.MaterializeResult[None] | None = None
 
     @property
-    def result(self) -> dg.MaterializeResult:
+    def result(self) -> dg.MaterializeResult[None]:
         """What the asset function returns, once the step has ended."""
         if self._result is None:
             raise RuntimeError(f"{self.name} has not ended")

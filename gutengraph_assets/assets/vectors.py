@@ -1,7 +1,5 @@
 """The vector brain: a vector for every passage, and the index over all of them."""
 
-from __future__ import annotations
-
 import dagster as dg
 import numpy as np
 
@@ -32,7 +30,7 @@ AT_ONCE = 128
     pool="lancedb",
     metadata={"dagster/column_schema": column_schema(CHUNKS)},
 )
-def embeddings_table(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+def embeddings_table(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The book's passages with their vectors in the one LanceDB table, its old rows replaced in one commit.
     The table knows which model embedded it and takes no other's vectors."""
 
@@ -99,7 +97,7 @@ COVERAGE = "index_coverage"
         )
     ],
 )
-def ivf_pq_index(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:
+def ivf_pq_index(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult:  # type: ignore[type-arg]  # with checks, Dagster knows it without argument only
     """The index over all passages, made after ingestion and not during: full text always, IVF-PQ from the
     size where it pays; below it a flat scan, which is exact."""
     settings = gutengraph.settings
