@@ -53,7 +53,7 @@ def _missing() -> MissingExtra:
     )
 
 
-def _import_xllamacpp() -> Any:
+def import_xllamacpp() -> Any:
     """The library, its threads told to sleep and not to spin while they wait for one another.
 
     Spinning threads gain a tenth on an idle machine and lose everything on a busy one: with one other process
@@ -187,7 +187,7 @@ class EmbeddedLLM:
         raise ModelRefused(f"The embedded model refused a request: {error.get('message', error)}.")
 
     def _load(self) -> Any:
-        xllamacpp = _import_xllamacpp()
+        xllamacpp = import_xllamacpp()
         params = xllamacpp.CommonParams()
         params.model.path = str(self._file)
         params.n_ctx = CONTEXT_TOKENS

@@ -25,6 +25,14 @@ _NO_THINKING = {"chat_template_kwargs": {"enable_thinking": False}}
 """vLLM's, SGLang's and llama.cpp's way of keeping a thinking model from spending the reply cap on its
 thoughts."""
 
+_LLAMA_CPP_FALLBACK = """
+{%- for message in messages -%}
+  {{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' -}}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}
+"""
+"""The chat template that llama.cpp gives a model without one, white space aside."""
+
 
 class OpenAILLM:
     """One model of an OpenAI-compatible server. See `gutengraph_core.llm.protocol.LLM`.
@@ -154,9 +162,9 @@ class OpenAILLM:
 
     @property
     def _instruct(self) -> bool:
-        """llama.cpp runs base models too and tells their (empty) chat template; others serve instruct
-        models."""
-        return bool(self._props.get("chat_template", True))
+        """llama.cpp runs base models too, and tells its template; others serve instruct models."""
+        template = self._props.get("chat_template")
+        return template is None or _letters(template) not in ("", _letters(_LLAMA_CPP_FALLBACK))
 
     @cached_property
     def _logprob_limit(self) -> int:
@@ -241,6 +249,10 @@ class OpenAILLM:
         if status == 429 or (status >= 500 and status != 501):
             return ModelUnreachable(f"{self._url}{path} answers {status}: {said}.", remedy="Try again later.")
         return ModelRefused(f"{self._url}{path} refused a request ({status}): {said}.")
+
+
+def _letters(template: str) -> str:
+    return "".join(template.replace("\\n", "").split())
 
 
 def _finish_reason(choice: dict[str, Any]) -> FinishReason:
