@@ -1,7 +1,7 @@
-"""What stands after the last chapter's text: publisher's lists, transcriber's notes, collected notes, indexes.
+"""What stands after the last chapter's text: publisher's lists, transcriber's notes, notes, indexes.
 
-Nothing is looked for before the last heading, and nothing goes that is not recognised. What follows THE END is
-never the story; an appendix, an afterword or a postscript of the author's is kept even there.
+Nothing is looked for before the last heading, and nothing goes that is not recognised. What follows THE END
+is never the story; an appendix, an afterword or a postscript of the author's is kept even there.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from gutengraph_assets.gutenberg.paragraphs import SECTION_GAP, Para
 from gutengraph_assets.gutenberg.sections import is_apparatus, is_editorial, is_end, is_kept, is_notes
 
 _ADVERT = re.compile(
-    r"\$ ?\d|\d\dmo\b|\b8vo\b|\bpost ?free\b|\bpostpaid\b|\b\d+ cents\b|\b\d+s\. ?(?:net|\d+d)|\bprice[ds]?\b|\bnet\b"
-    r"|\bcloth\b|\bgilt\b|\bpublishers?\b|wherever books are sold|\bfree list\b|\bcatalog(?:ue)?\b|\billustrated\b"
+    r"\$ ?\d|\d\dmo\b|\b8vo\b|\bpost ?free\b|\bpostpaid\b|\b\d+ cents\b|\b\d+s\. ?(?:net|\d+d)|\bprice[ds]?\b"
+    r"|\bnet\b|\bcloth\b|\bgilt\b|\bpublishers?\b|\bbooks are sold\b|\bfree list\b|\bcatalog(?:ue)?\b"
+    r"|\billustrated\b"
     r"|\bother (?:stories|works|books) by\b|\bby the same author\b|\bworks of\b|[’']s (?:writings|works)\b",
     re.IGNORECASE,
 )
@@ -29,7 +30,7 @@ _TAIL = 0.15
 
 
 def find(paras: list[Para], start: int, *, keep_notes: bool) -> tuple[set[int], Counter[str]]:
-    """The paragraphs from `start` (the last heading) that are no part of the text, and their characters by kind."""
+    """The paragraphs from `start` (the last heading) that are no part of the text; characters by kind."""
     dropped: set[int] = set()
     gone: Counter[str] = Counter()
     what = ""

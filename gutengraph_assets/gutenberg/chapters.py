@@ -201,7 +201,7 @@ class _Finder:
         return prose is not None and not any(i in headings for i in range(found.index, prose))
 
     def _before_a_late_start(self, first: int) -> dict[int, str]:
-        """In a treatise the introductions are half the book: headings in capitals before a late chapter one."""
+        """In a treatise introductions are half the book: headings in capitals before a late chapter one."""
         before = sum(p.chars for p in self.paras[:first])
         if before <= _LATE * sum(p.chars for p in self.paras):
             return {}

@@ -17,25 +17,27 @@ from gutengraph_assets.gutenberg.sections import is_apparatus, is_editorial, is_
 from gutengraph_core.names import words
 
 _CREDIT = re.compile(
-    r"\W*(?:produced by|e-?text (?:prepared|produced|scanned)|this (?:e-?text|e-?book|file|book) (?:was|is|has been)"
-    r"|transcribed (?:from|by)|special thanks|many thanks|thanks to|html version|proofread|scanned (?:by|and)"
-    r"|prepared by|digiti[sz]ed by|credits?:|release date|updated editions|project gutenberg|the project gutenberg"
+    r"\W*(?:produced by|e-?text (?:prepared|produced|scanned)"
+    r"|this (?:e-?text|e-?book|file|book) (?:was|is|has been)|transcribed (?:from|by)|special thanks|many thanks|thanks to|html version|proofread|scanned (?:by|and)"
+    r"|prepared by|digiti[sz]ed by|credits?:|release date|updated editions|(?:the )?project gutenberg"
     r"|edited by .{1,60}(?:html|e-?text)|note: (?:project gutenberg|images of|this))"
     r"|.{0,600}(?:distributed proofread|pgdp\.net|pglaf\.org|gutenberg\.(?:org|net)|internet archive"
     r"|project gutenberg|@[a-z0-9.-]+\.(?:com|org|net|edu)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 _PUBLISHER = re.compile(
-    r"copyright|all rights reserved|entered according|(?:first|originally) published|reprinted|printed (?:in|by|at)"
-    r"|published by|\bpublishers?\b|\bpress\b|& co\b|& sons?\b|\blimited\b|\bltd\b|\bcompany\b|\bedition\b"
-    r"|illustrat(?:ed|ions?)\b|translated|rendered into|\bauthor of\b|\bin (?:two|three|four|\d) volumes\b"
-    r"|\b(?:london|new york|boston|paris|leipzig|philadelphia|chicago|edinburgh|dublin|berlin)\b|\bcomplete\b",
+    r"copyright|all rights reserved|entered according|(?:first|originally) published|reprinted"
+    r"|printed (?:in|by|at)|published by|\bpublishers?\b|\bpress\b|& co\b|& sons?\b"
+    r"|\blimited\b|\bltd\b|\bcompany\b|\bedition\b|illustrat(?:ed|ions?)\b|translated|rendered into|\bauthor of\b|\bcomplete\b"
+    r"|\bin (?:two|three|four|\d) volumes\b"
+    r"|\b(?:london|new york|boston|paris|leipzig|philadelphia|chicago|edinburgh|dublin|berlin)\b",
     re.IGNORECASE,
 )
 _BY = re.compile(r"\W*(?:by|von|par|di|por|av|van|written by)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\W*(?:in )?(?:1[5-9]|20)\d\d(?:\s*[-–]\s*\d{2,4})?\W*")
 _DEDICATION = re.compile(
-    r"\W*(?:to\W*$|to (?:my|the|his|her|all|our|[A-Z])|dedicated\b|à\b|an meine?n?\b|.{0,80}\bis (?:\w+ )?(?:inscribed|dedicated)\b)",
+    r"\W*(?:to\W*$|to (?:my|the|his|her|all|our|[A-Z])|dedicated\b|à\b|an meine?n?\b"
+    r"|.{0,80}\bis (?:\w+ )?(?:inscribed|dedicated)\b)",
     re.IGNORECASE,
 )
 _SETTING = re.compile(r"\W*(?:scene|time|place)\b\s*[.:—]", re.IGNORECASE)

@@ -6,7 +6,7 @@ It ends with the last chapter, THE END included. What goes, and is counted:
 
 - Gutenberg's header, footer, licence and small print; producers' and transcribers' lines;
 - title pages, publisher's data, contents lists, lists of illustrations, glossaries, bibliographies, indexes;
-- what names a translator, editor, publisher or transcriber as its writer (TRANSLATOR'S PREFACE, A NOTE ON THE TEXT);
+- what names a translator, editor, publisher or transcriber as its writer (TRANSLATOR'S PREFACE);
 - pictures' captions, page numbers in brackets, advertisements, whatever follows THE END;
 - notes collected at the end, unless `keep_notes`: in a novel a person has stopped reading, in a treatise not.
 
@@ -64,8 +64,8 @@ def read_book(
 ) -> ReadBook:
     """Read a text.
 
-    Raises BadText for what is empty, binary, HTML or too short once stripped, TruncatedDownload for a text that
-    has Gutenberg's header and breaks off without its footer.
+    Raises BadText for what is empty, binary, HTML or too short once stripped, TruncatedDownload for a text
+    that has Gutenberg's header and breaks off without its footer.
     """
     decoded = decode(data, book=book)
     lines = decoded.text.split("\n")
@@ -92,7 +92,8 @@ def read_book(
     at = {para.at: start for para, start in zip(kept, starts, strict=True)}
     spoken = language.code(declared_language or "") or language.code(envelope.language)
     if not spoken:
-        spoken, share = language.guess(body)
+        guessed, share = language.guess(body)
+        spoken = guessed if share >= language.SURE else ""
         notes.append(f"language by its words: {spoken or 'unknown'} ({share:.0%} of the votes)")
     return ReadBook(
         body=body,

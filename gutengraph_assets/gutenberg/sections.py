@@ -10,8 +10,8 @@ _OF_OTHERS = r"(?:translators?|editors?|publishers?|transcribers?|proofreaders?|
 _APOSTROPHE = r"[’'´`]?"
 _EDITORIAL = re.compile(
     rf"""\W*(?:
-        (?:original\ |project\ gutenberg\ |the\ |etext\ )*{_OF_OTHERS}(?:{_APOSTROPHE}s?{_APOSTROPHE})?
-            \ (?:preface|introduction|foreword|note|notes|remarks?|afterword|advertisement|postscript)\b.{{0,60}}
+        (?:original\ |project\ gutenberg\ |the\ |etext\ )*{_OF_OTHERS}(?:{_APOSTROPHE}s?{_APOSTROPHE})?\ (?:
+            preface|introduction|foreword|note|notes|remarks?|afterword|advertisement|postscript)\b.{{0,60}}
       | note\ (?:by|from|of)\ the\ {_OF_OTHERS}\b.{{0,40}}
       | (?:preface|introduction)\ (?:by|of)\ the\ {_OF_OTHERS}\b.{{0,40}}
       | (?:a\ )?note\ on\ the\ (?:text|e-?text|edition|transcription)\b.{{0,30}}
@@ -21,17 +21,17 @@ _EDITORIAL = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _APPARATUS = re.compile(
-    r"\W*(?:the )?(?:abbreviations|bibliography|glossary|vocabulary|errata|corrigenda|addenda|index|general index"
-    r"|list of (?:words|names|abbreviations|illustrations|plates|maps|works|books|subscribers|authorities))"
+    r"\W*(?:the )?(?:abbreviations|bibliography|glossary|vocabulary|errata|corrigenda|addenda|index"
+    r"|general index|list of (?:words|names|abbreviations|illustrations|plates|maps|works|books|subscribers))"
     r"\b[^.!?]{0,60}\W*",
     re.IGNORECASE,
 )
 _NOTES = re.compile(r"\W*(?:the )?(?:footnotes?|endnotes?|notes|fußnoten|anmerkungen)\W*", re.IGNORECASE)
 _KEPT = re.compile(
-    r"\W*(?:the )?(?:author[’']s |a )?(?:preface|foreword|introduction|introductory|prologue|prolog|prelude|proem"
-    r"|advertisement|explanatory|notice|dedication|argument|epigraph|to the reader|induction|avant-propos|préface"
-    r"|vorwort|einleitung|dramatis person|persons (?:of|in) the (?:play|drama)|characters)\b.{0,80}"
-    r"|.{0,60}\bto the (?:\w+ )?reader\W*",
+    r"\W*(?:the )?(?:author[’']s |a )?(?:preface|foreword|introduction|introductory|prologue|prolog|prelude"
+    r"|proem|advertisement|explanatory|notice|dedication|argument|epigraph|to the reader|induction"
+    r"|avant-propos|préface|vorwort|einleitung|dramatis person|characters"
+    r"|persons (?:of|in) the (?:play|drama))\b.{0,80}|.{0,60}\bto the (?:\w+ )?reader\W*",
     re.IGNORECASE,
 )
 _ENDS = re.compile(r"\W*(?:the end|finis|end|fin|ende|the end of the (?:book|story|novel))\W*", re.IGNORECASE)
