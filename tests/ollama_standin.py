@@ -19,7 +19,7 @@ from typing import Any
 RECORDINGS = Path(__file__).parent / "data" / "ollama"
 INSTRUCT_TEMPLATE = "<start_of_turn>user\n{{ .Prompt }}<end_of_turn>\n<start_of_turn>model\n"
 _CUT = re.compile(r"(.*)… \[(\d+) characters\]", re.DOTALL)
-_FREE = {"truncate", "shift", "think", "stream", "max_tokens", "chat_template_kwargs", "tools"}
+_FREE = {"truncate", "shift", "think", "stream", "chat_template_kwargs", "tools"}
 """What a request may have beyond the recording: none of it changed an answer while recording, but
 `truncate`, which has recordings of its own."""
 
@@ -57,7 +57,7 @@ class OllamaStandIn:
         asked = {"method": method, "path": path}
         same = [r for r in self._recordings if asked.items() <= r["request"].items()]
         found = [r for r in same if _fits(r["request"].get("body"), body)]
-        if not found and method == "POST" and body.get("logprobs") and body["top_logprobs"] <= 20:
+        if not found and method == "POST" and path == "/api/generate" and body.get("top_logprobs", 21) <= 20:
             return 200, recording("generate-raw-logprobs")["response"]["body"]
         if not found:
             return 599, {"error": f"no recording for {method} {path} {json.dumps(body)[:500]}"}

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import Any, Generic
 
-from gutengraph_core.llm.cache import CachedLLM
+from gutengraph_core.llm.cache import accept
 from gutengraph_core.llm.protocol import LLM, Reply
 from gutengraph_core.llm.structured import ECHOED, M, Parsed, parse, reply_schema
 
@@ -48,6 +48,6 @@ def ask(
             "Use a server that enforces reply schemas, or another model.",
             llm.identity,
         )
-    if parsed.value is not None and not parsed.cut and isinstance(llm, CachedLLM):
-        llm.accept(reply)
+    if parsed.value is not None and not parsed.cut:
+        accept(llm, reply)
     return Asked(reply, parsed)

@@ -131,6 +131,12 @@ def _readable(path: Path) -> bool:
     return True
 
 
+def accept(llm: LLM, reply: Reply) -> None:
+    """Keep a reply of `llm.complete` that the caller found good, if `llm` has a cache."""
+    if isinstance(llm, CachedLLM):
+        llm.accept(reply)
+
+
 class CachedLLM:
     """A language model that answers from the cache what it has answered before. Itself an `LLM`.
 

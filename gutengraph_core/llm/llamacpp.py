@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from gutengraph_core.errors import MissingExtra, ModelRefused, ModelUnreachable
+from gutengraph_core.errors import DataFolderError, MissingExtra, ModelRefused, ModelUnreachable
 from gutengraph_core.files import disk_errors, sha256, write_atomic
 from gutengraph_core.llm.lock import model_lock
 from gutengraph_core.llm.protocol import FinishReason, ModelIdentity, Reply
@@ -40,9 +40,14 @@ def model_file() -> Path:
         raise _missing() from None
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     path: Path = cache / "gutengraph" / "models" / package.MODEL_NAME
-    with disk_errors(path):
-        if not path.exists() or sha256(path) != package.EXPECTED_SHA256:
-            write_atomic(path, lambda part: package.assemble(part, overwrite=True))
+    try:
+        with disk_errors(path):
+            if not path.exists() or sha256(path) != package.EXPECTED_SHA256:
+                write_atomic(path, lambda part: package.assemble(part, overwrite=True))
+    except DataFolderError as error:
+        raise DataFolderError(
+            error.what, remedy="Set XDG_CACHE_HOME to a folder that you may write, with 300 MB free."
+        ) from error
     return path
 
 

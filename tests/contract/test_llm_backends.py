@@ -18,7 +18,8 @@ from ollama_standin import ollama_standin, recorded_prompt, recording
 
 from gutengraph_core.errors import ModelRefused
 from gutengraph_core.files import sha256
-from gutengraph_core.llm import LLM, open_cached_llm, open_llm
+from gutengraph_core.llm import LLM, open_llm
+from gutengraph_core.llm.cache import CachedLLM
 from gutengraph_core.llm.llamacpp import EmbeddedLLM, model_file
 from gutengraph_core.llm.lock import model_lock
 from gutengraph_core.settings import Settings
@@ -64,7 +65,7 @@ def llm(backend: tuple[str, Settings], request: pytest.FixtureRequest) -> LLM:
     if spec == "embedded":
         loaded: LLM = request.getfixturevalue("embedded")
         return loaded
-    return open_llm(spec, settings)
+    return open_llm(spec, settings, cache=False)
 
 
 def test_identity_is_what_is_served(llm: LLM, backend: tuple[str, Settings]) -> None:
@@ -136,7 +137,8 @@ def test_a_prompt_that_does_not_fit_is_refused_and_not_cut(llm: LLM) -> None:
 
 def test_accepted_replies_come_from_the_cache(backend: tuple[str, Settings]) -> None:
     spec, settings = backend
-    llm = open_cached_llm(spec, settings)
+    llm = open_llm(spec, settings)
+    assert isinstance(llm, CachedLLM)
     first = llm.complete(CLOZE, max_tokens=20, stop=("\n",), raw=True)
     llm.accept(first)
     again = llm.complete(CLOZE, max_tokens=20, stop=("\n",), raw=True)

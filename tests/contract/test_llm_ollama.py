@@ -32,7 +32,7 @@ def base() -> Iterator[OllamaStandIn]:
 
 
 def llm_at(url: str, settings: Settings, name: str = "gemma3-270m") -> OllamaLLM:
-    llm = open_llm(f"ollama:{name}", settings.model_copy(update={"ollama_host": url}))
+    llm = open_llm(f"ollama:{name}", settings.model_copy(update={"ollama_host": url}), cache=False)
     assert isinstance(llm, OllamaLLM)
     return llm
 
