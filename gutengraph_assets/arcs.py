@@ -190,11 +190,11 @@ def _draw_path(
     line.set_clim(low, bound)
     axes.add_collection(line)
     _mark_chapters(axes, arc, line)
-    for place, name in ((0, "start"), (-1, "end")):
+    for place, name, below in ((0, "start", -15), (-1, "end", 7)):
         axes.annotate(
             name,
             arc.path[place],
-            xytext=(9, -11),
+            xytext=(9, below),
             textcoords="offset points",
             fontsize=10,
             fontweight="bold",
