@@ -16,7 +16,7 @@ from gutengraph_assets.progress import Console, listening, span
 from gutengraph_assets.resources import Models, models_kept_open
 from gutengraph_assets.runs import run_job
 from gutengraph_assets.status import parked_reason
-from gutengraph_core.errors import NotBuilt
+from gutengraph_core.errors import NotBuilt, S3Error
 from gutengraph_core.filesystem import check_data_folder
 from gutengraph_core.library import BookRecord
 from gutengraph_core.settings import Settings
@@ -59,6 +59,8 @@ def build_books(books: Sequence[int], settings: Settings, *, force: bool, verbos
 
     Raises as `preflight` does; the failure of a book is in the outcome.
     """
+    # LanceDB's native part warns on stderr about what is no fault, a table that is not there yet.
+    os.environ.setdefault("LANCE_LOG", "error")
     console = Console(_own_stderr())
     with models_kept_open(settings) as models:
         preflight(books, settings, models)
@@ -101,6 +103,17 @@ def _build(
     outcome.library_error = run.error
     outcome.warnings[-1] = run.warnings
     return outcome
+
+
+def sync_library(settings: Settings, *, prune: bool, verbose: bool) -> None:
+    """Send what has changed to S3, through Dagster. Progress goes to stderr. Raises S3Error,
+    DataFolderError."""
+    resources = {"s3": {"config": {"endpoint_url": settings.s3_endpoint}}} if settings.s3_endpoint else {}
+    ops = {"s3_sync": {"config": {"prune": prune}}}
+    with open_instance(settings.library) as instance, listening(Console(_own_stderr())):
+        run = run_job(instance, "sync_to_s3", verbose=verbose, ops=ops, resources=resources)
+    if not run.success:
+        raise S3Error(run.error)
 
 
 def _summary(outcome: Outcome, console: Console) -> None:

@@ -112,7 +112,7 @@ class Console:
         elif event.kind == "on":
             if self._live:
                 self._rewrite(_running(event))
-            elif now - self._spoke >= self.QUIET_S:
+            elif now - self._spoke >= self.QUIET_S and event.done < event.total:
                 self._spoke = now
                 self.line(_running(event))
         else:

@@ -31,15 +31,19 @@ def run_job(
     book: int | None = None,
     force: bool = False,
     verbose: bool = False,
-    config: dict[str, Any] | None = None,
+    ops: dict[str, Any] | None = None,
+    resources: dict[str, Any] | None = None,
 ) -> Run:
-    """Execute a job of the definitions. A failure of its steps is in the result, not raised."""
+    """Execute a job of the definitions, `ops` and `resources` as in a run's config.
+
+    A failure of its steps is in the result, not raised.
+    """
     from gutengraph_assets.definitions import defs
 
     run_config = {
         "loggers": {"console": {"config": {"log_level": "DEBUG" if verbose else "CRITICAL"}}},
-        "resources": {"gutengraph": {"config": {"force": force}}},
-        **(config or {}),
+        "resources": {"gutengraph": {"config": {"force": force}}, **(resources or {})},
+        "ops": ops or {},
     }
     if book is not None:
         add_partitions([book], instance)

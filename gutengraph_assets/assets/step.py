@@ -37,6 +37,9 @@ class BookStep:
     record: BookRecord
     fresh: bool
     """Nothing that it depends on has changed and its files are whole: it need not be made."""
+    always: bool
+    """Only its result tells whether anything has changed."""
+    force: bool
     progress: Meter
     fingerprint: str
     upstream: dict[str, str]
@@ -101,6 +104,8 @@ def book_step(
             library=library,
             record=record,
             fresh=not always and not gutengraph.force and _is_fresh(library, record, name, fingerprint),
+            always=always,
+            force=gutengraph.force,
             progress=Meter(book, name, context.log),
             fingerprint=fingerprint,
             upstream=upstream,
@@ -228,13 +233,16 @@ def _intact(library: Library, book: int, done: StepRecord) -> bool:
 
 def _finish(step: BookStep, seconds: float) -> None:
     files = {file: sha256(step.library.path(step.book, file)) for file in step.outputs}
+    version = digest({"files": files, "contents": step.contents})
     standing = step.library.record(step.book).steps.get(step.name)
+    if step.always and not step.force and standing is not None:
+        step.fresh = (standing.fingerprint, standing.version) == (step.fingerprint, version)
     if step.fresh and standing is not None:
         done = standing
     else:
         done = StepRecord(
             fingerprint=step.fingerprint,
-            version=digest({"files": files, "contents": step.contents}),
+            version=version,
             upstream=step.upstream,
             files=files,
             at=now(),
