@@ -35,8 +35,9 @@ MENTIONS = pa.schema(
     {
         "name": _STR,  # as shown: one line, no italics' underscores
         "kind": _STR,  # person | place | thing
-        "margin": _F32,  # log-probability by which the kind won; null where no model gave one
-        "how": _STR,  # cloze | list
+        "subkind": _STR,  # '' | vessel (a place) | being (a person without a proper name)
+        "margin": _F32,  # log-probability by which the kind won, to one digit; null where no model gave one
+        "how": _STR,  # cloze | list | rule (the text itself decides: 'Mr. X', 'X Street', 'the schooner X')
         "start": _I64,
         "end": _I64,
         "window": _I32,

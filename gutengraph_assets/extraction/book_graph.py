@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
+from gutengraph_assets.extraction.book_text import BookText
+from gutengraph_assets.extraction.enrichment import enrich, roles
+from gutengraph_assets.extraction.entities import Entity, Mention, Person, locate, windows_of
+from gutengraph_assets.extraction.filter import book_text
+from gutengraph_assets.extraction.relations.find import FoundRelations, Relation, find_relations
 from gutengraph_core.embedding.protocol import Embedder
+from gutengraph_core.files import sha256, write_table
 from gutengraph_core.library import BookRecord, Library
+from gutengraph_core.names import squeeze, words
 from gutengraph_core.settings import Settings
+from gutengraph_core.tables import EDGES, EVIDENCE, MERGES, NODES
+
+STATED = 0.85
+"""From this confidence on a relation is shown as stated, below it as likely."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +58,30 @@ def build_book_graph(
     `entities` and `merges` are what `filter_entities` gave; `chunks` needs `id`, `start` and `end`.
     Without an `embedder` the nodes' embeddings are null.
     """
-    raise NotImplementedError
+    text = book_text(record, body, windows)
+    rows = entities.to_pylist()
+    people, others = enrich(text, rows, locate(text, rows))
+    found = find_relations(text, people, others)
+    edges = _verified(body, found.relations)
+    kept: list[Entity] = [*people, *others]
+    degree = _degrees(edges)
+    twins, orphans = _orphans(kept, degree)
+    role = roles(text, people)
+    nodes = [_node(record.id, entity, text, degree[entity.id], role) for entity in kept]
+    if embedder is not None and nodes:
+        described = [describe(entity, edges, {e.id: e.name for e in kept}) for entity in kept]
+        for node, vector in zip(nodes, embedder.embed_documents(described), strict=True):
+            node["embedding"] = vector.tolist()
+    alive = {entity.id for entity in kept}
+    return BookGraph(
+        nodes=pa.Table.from_pylist(nodes, schema=NODES),
+        edges=pa.Table.from_pylist([_edge(edge) for edge in edges], schema=EDGES),
+        evidence=pa.Table.from_pylist(_evidence(text, kept, chunks), schema=EVIDENCE),
+        merges=pa.Table.from_pylist([m for m in merges.to_pylist() if m["entity"] in alive], schema=MERGES),
+        orphan_twins=twins,
+        orphans=orphans,
+        counts=_counts(kept, edges, found, orphans, twins),
+    )
 
 
 def write_book_graph(library: Library, book: int, graph: BookGraph) -> dict[str, str]:
@@ -51,4 +89,135 @@ def write_book_graph(library: Library, book: int, graph: BookGraph) -> dict[str,
 
     The hashes are cleared first and set last: a graph whose hashes stand is whole. Returns file name -> sha256.
     """
-    raise NotImplementedError
+    library.update(book, graph_sha256={})
+    hashes = {}
+    for name in ("nodes", "edges", "evidence", "merges"):
+        path = library.path(book, f"graph/{name}.parquet")
+        write_table(path, getattr(graph, name), book=book)
+        hashes[path.name] = sha256(path)
+    library.update(book, graph_sha256=hashes)
+    return hashes
+
+
+def _verified(body: str, relations: Sequence[Relation]) -> list[Relation]:
+    """Every edge's quote is the text at its offsets. A finder that breaks this has a bug: it does not pass."""
+    for relation in relations:
+        if squeeze(body[relation.start : relation.end]) != relation.quote:
+            raise AssertionError(f"the quote of {relation} is not what stands at its offsets")
+    return sorted(relations, key=lambda r: (r.start, r.source, r.target, r.type))
+
+
+def _degrees(edges: Sequence[Relation]) -> Counter[str]:
+    """Distinct neighbours over both relationship tables."""
+    neighbours: dict[str, set[str]] = defaultdict(set)
+    for edge in edges:
+        neighbours[edge.source].add(edge.target)
+        neighbours[edge.target].add(edge.source)
+    return Counter({entity: len(others) for entity, others in neighbours.items()})
+
+
+def _orphans(kept: Sequence[Entity], degree: Mapping[str, int]) -> tuple[list[tuple[str, str]], list[str]]:
+    connected = {"".join(words(e.name)): e.id for e in kept if degree[e.id]}
+    twins, genuine = [], []
+    for entity in kept:
+        if degree[entity.id]:
+            continue
+        twin = connected.get("".join(words(entity.name)))
+        if twin:
+            twins.append((entity.id, twin))
+        else:
+            genuine.append(entity.id)
+    return twins, genuine
+
+
+def _node(
+    book: int, entity: Entity, text: BookText, degree: int, role: Mapping[str, str]
+) -> dict[str, Any]:
+    person = entity if isinstance(entity, Person) else None
+    return {
+        "id": entity.id,
+        "label": entity.label,
+        "gutenberg_id": book,
+        "name": entity.name,
+        "aliases": list(entity.aliases),
+        "standing": entity.standing,
+        "role": role.get(entity.id),
+        "gender": person.gender if person else None,
+        "kind": "narrator" if person and person.narrator else entity.kind,
+        "mentions": len(entity.mentions),
+        "windows": len(windows_of(text, entity.mentions)),
+        "degree": degree,
+    }
+
+
+def describe(entity: Entity, edges: Sequence[Relation], names: Mapping[str, str]) -> str:
+    """What a node's vector is made from: its name, its aliases and its relations in words."""
+    parts = [entity.name]
+    others = [alias for alias in entity.aliases[:4] if alias != entity.name]
+    if others:
+        parts.append(f"also called {', '.join(others)}")
+    for edge in edges:
+        if entity.id in (edge.source, edge.target):
+            parts.append(f"{names[edge.source]} {edge.type.replace('_', ' ')} {names[edge.target]}")
+    return ". ".join(parts) + "."
+
+
+def _edge(relation: Relation) -> dict[str, Any]:
+    return {
+        "source": relation.source,
+        "target": relation.target,
+        "rel": relation.rel,
+        "type": relation.type,
+        "quote": relation.quote,
+        "start": relation.start,
+        "end": relation.end,
+        "chapter": relation.chapter,
+        "how": relation.how,
+        "confidence": relation.confidence,
+    }
+
+
+def _evidence(text: BookText, kept: Sequence[Entity], chunks: pa.Table) -> list[dict[str, Any]]:
+    ids = chunks["id"].to_pylist()
+    starts = chunks["start"].to_pylist()
+    rows = [(mention, entity) for entity in kept for mention in entity.mentions]
+    rows.sort(key=lambda row: (row[0].start, row[0].entity))
+    return [
+        {
+            "entity": mention.entity,
+            "surface": squeeze(text.body[mention.start : mention.end]),
+            "start": mention.start,
+            "end": mention.end,
+            "window": text.window_of(mention.start),
+            "chapter": text.chapter_of(mention.start),
+            "chunk_id": _chunk_at(mention, starts, ids),
+        }
+        for mention, _ in rows
+    ]
+
+
+def _chunk_at(mention: Mention, starts: Sequence[int], ids: Sequence[str]) -> str | None:
+    at = bisect_right(starts, mention.start) - 1
+    return ids[at] if at >= 0 else None
+
+
+def _counts(
+    kept: Sequence[Entity],
+    edges: Sequence[Relation],
+    found: FoundRelations,
+    orphans: Sequence[str],
+    twins: Sequence[tuple[str, str]],
+) -> dict[str, int]:
+    labels = Counter(entity.label for entity in kept)
+    standing = Counter(entity.standing for entity in kept if isinstance(entity, Person))
+    return {
+        "cast": standing["cast"],
+        "mentioned": standing["mentioned"],
+        "locations": labels["Location"],
+        "objects": labels["Object"],
+        "relations": len(edges),
+        "stated": sum(edge.confidence >= STATED for edge in edges),
+        "relations_dropped": sum(found.dropped.values()),
+        "orphans": len(orphans),
+        "orphan_twins": len(twins),
+    }

@@ -41,6 +41,8 @@ class Entry(BaseModel):
     """`not_asked`: decided by a rule, no model asked. The rest says how the reply parsed."""
     repaired: list[str] = []
     truncated: bool = False
+    halved: bool = False
+    """Given up as a whole: its halves ('12/0', '12/1') are items of their own."""
     empty: bool = False
     """Valid, and says that there is nothing."""
     final: bool = False
@@ -52,7 +54,10 @@ class Entry(BaseModel):
     kept: int = 0
     dropped: dict[str, int] = {}
     """Reason -> count, of what was proposed and not kept; what was not in the text stands under `not_in_text`."""
+    set_aside: dict[str, int] = {}
+    """Reason -> count, of what was never proposed at all (words that only open sentences)."""
     leaks: int = 0
+    """Names of the prompt's own examples that came back; among `dropped` too."""
     duplicate_keys: int = 0
     cap: int = 0
     """Reply cap in tokens; 0 where there is none."""
@@ -110,6 +115,7 @@ class Summary(BaseModel):
     leaks: int = 0
     duplicate_keys: int = 0
     dropped: dict[str, int] = {}
+    set_aside: dict[str, int] = {}
     repairs: dict[str, int] = {}
     tokens_in: int = 0
     tokens_out: int = 0
@@ -260,10 +266,12 @@ class Ledger:
         asked = [e for e in entries if e.outcome != "not_asked"]
         outcomes = Counter(e.outcome for e in entries)
         dropped: Counter[str] = Counter()
+        set_aside: Counter[str] = Counter()
         repairs: Counter[str] = Counter()
         by_words: Counter[str] = Counter()
         for entry in entries:
             dropped.update(entry.dropped)
+            set_aside.update(entry.set_aside)
             repairs.update(entry.repaired)
             if entry.failed:
                 low = entry.words // 250 * 250
@@ -293,6 +301,7 @@ class Ledger:
             leaks=leaks,
             duplicate_keys=sum(e.duplicate_keys for e in entries),
             dropped=dict(sorted(dropped.items())),
+            set_aside=dict(sorted(set_aside.items())),
             repairs=dict(sorted(repairs.items())),
             tokens_in=sum(e.tokens_in for e in entries),
             tokens_out=sum(e.tokens_out for e in entries),

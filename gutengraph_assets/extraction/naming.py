@@ -1,19 +1,68 @@
-"""Names of a book: code proposes, the model types them, code verifies."""
+"""Names of a book: code proposes, the model types them, code verifies. Which strategy does it depends on the backend."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Protocol
 
 import pyarrow as pa
 
-from gutengraph_assets.extraction.ledger import Ledger
+from gutengraph_assets.extraction.grounding import mentions_table
+from gutengraph_assets.extraction.ledger import Ledger, StepRun
+from gutengraph_assets.extraction.named import Named
+from gutengraph_core.errors import GutenGraphError, ModelRefused
 from gutengraph_core.llm.protocol import LLM
 from gutengraph_core.settings import Settings
 
 STEP = "names"
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int], object]
 """Called with (done, of how many) after every item."""
+
+
+@dataclass(frozen=True)
+class BookText:
+    """What a strategy works on."""
+
+    body: str
+    windows: pa.Table
+    """A WINDOWS table of `body`."""
+
+
+class NamingStrategy(Protocol):
+    """One way of finding a book's names."""
+
+    @property
+    def options(self) -> dict[str, object]:
+        """All that its result depends on beside the text and the model: its name, its prompt, its limits."""
+        ...
+
+    def find(self, text: BookText, run: StepRun, progress: Progress) -> list[Named]:
+        """Verified names, each once. Every item asked about is entered in `run`. Raises what the model raises."""
+        ...
+
+
+def choose_strategy(llm: LLM, settings: Settings) -> NamingStrategy:
+    """The cloze wherever the backend gives log-probabilities, else the list; `settings.naming` overrides.
+
+    Raises ModelRefused where the cloze is asked for and cannot be had.
+    """
+    from gutengraph_assets.extraction.cloze import ClozeNaming
+    from gutengraph_assets.extraction.listing import ListNaming
+
+    if settings.naming == "list":
+        return ListNaming(llm, settings)
+    if llm.gives_logprobs:
+        return ClozeNaming(llm, settings)
+    if settings.naming == "cloze":
+        raise ModelRefused(
+            f"The cloze needs log-probabilities, which {llm.identity} does not give.",
+            remedy="Set GUTENGRAPH_NAMING=list, or use the embedded model or Ollama.",
+        )
+    return ListNaming(llm, settings)
 
 
 def name_book(
@@ -29,6 +78,30 @@ def name_book(
     """A MENTIONS table of `body`: verified mentions only, in reading order.
 
     `windows` is a WINDOWS table. Every attempt is entered under the step `names`. Raises ModelRefused where
-    `settings.naming` asks for the cloze and the backend gives no log-probabilities.
+    `settings.naming` asks for the cloze and the backend gives no log-probabilities, and what the model raises, naming the book.
     """
-    raise NotImplementedError
+    try:
+        strategy = choose_strategy(llm, settings)
+        basis = _digest(
+            {
+                "model": asdict(llm.identity),
+                "options": strategy.options,
+                "body": hashlib.sha256(body.encode("utf-8")).hexdigest(),
+                "windows": windows.select(["start", "end"]).to_pydict(),
+            }
+        )
+        with ledger.run(STEP, basis=basis) as run:
+            named = strategy.find(BookText(body, windows), run, progress or _quiet)
+    except GutenGraphError as error:
+        if error.book is None and book is not None:
+            raise type(error)(error.what, remedy=error.remedy, book=book) from error
+        raise
+    return mentions_table(named)
+
+
+def _digest(document: object) -> str:
+    return hashlib.sha256(json.dumps(document, ensure_ascii=False, sort_keys=True).encode("utf-8")).hexdigest()[:16]
+
+
+def _quiet(done: int, total: int) -> None:
+    pass

@@ -1,0 +1,46 @@
+"""The list: the classic way of finding names, one JSON object a window."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import BaseModel, ConfigDict
+
+from gutengraph_core import names
+
+
+class NameList(BaseModel):
+    """The names of one window."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    people: list[str]
+    places: list[str]
+    objects: list[str]
+
+
+# Original text. Its names must be told apart from a book's own: what comes back of them is a leak.
+_EXAMPLE_TEXT = (
+    "Thessaly Crane had left Ostermouth before the tide turned, and Mr. Pellinger was at the window when her cart went by. "
+    '"She has taken the Almagest," he said to Dorcas, "and the whole of Quenland will hear of it."'
+)
+_EXAMPLE = NameList(
+    people=["Thessaly Crane", "Mr. Pellinger", "Dorcas"], places=["Ostermouth", "Quenland"], objects=["Almagest"]
+)
+
+EXAMPLE_KEYS: frozenset[str] = frozenset(
+    names.key(name) for name in (*_EXAMPLE.people, *_EXAMPLE.places, *_EXAMPLE.objects)
+)
+
+_TASK = (
+    "List every proper name in the text, exactly as it is written there: the names of people, of places (towns, countries, houses, "
+    "ships), and of objects (books, things with a name of their own). No pronouns, no descriptions. Name each once."
+)
+
+
+def list_prompt(text: str, *, instruct: bool) -> str:
+    """The prompt for one window. A base model continues a worked example; an instruct model is told the task and shown it."""
+    example = json.dumps(_EXAMPLE.model_dump(), ensure_ascii=False)
+    if instruct:
+        return f"{_TASK}\n\nExample\nText: {_EXAMPLE_TEXT}\nNames: {example}\n\nText: {text}\nNames:"
+    return f"{_TASK}\n\nText: {_EXAMPLE_TEXT}\nNames: {example}\n\nText: {text}\nNames:"
