@@ -130,9 +130,7 @@ def _orphans(kept: Sequence[Entity], degree: Mapping[str, int]) -> tuple[list[tu
     return twins, genuine
 
 
-def _node(
-    book: int, entity: Entity, text: BookText, degree: int, role: Mapping[str, str]
-) -> dict[str, Any]:
+def _node(book: int, entity: Entity, text: BookText, degree: int, role: Mapping[str, str]) -> dict[str, Any]:
     person = entity if isinstance(entity, Person) else None
     return {
         "id": entity.id,

@@ -63,7 +63,9 @@ def filter_entities(
         row = _person_row(person, text, spans, kinds, needed=needed, record=record)
         row["id"] = ids.give(row["name"])
         rows.append(row)
-        merges += [_merge_row(row["id"], merge.a, merge.b, merge.rule, text, spans) for merge in person.merges]
+        merges += [
+            _merge_row(row["id"], merge.a, merge.b, merge.rule, text, spans) for merge in person.merges
+        ]
     for row in _other_rows(text, spans, kinds, needed=min(needed, settings.min_windows)):
         row["id"] = ids.give(row["name"])
         rows.append(row)

@@ -1,0 +1,79 @@
+"""What two names of one person cannot be. Conflicts hold between whole clusters: one bad pair keeps them apart."""
+
+from __future__ import annotations
+
+from gutengraph_assets.extraction.aliases.given_names import are_variants
+from gutengraph_assets.extraction.aliases.person_name import OLD, YOUNG, PersonName
+
+RANKS = frozenset(
+    "captain colonel major general lieutenant sergeant corporal admiral commodore reverend bishop inspector judge governor dr prof".split()
+)
+_SAME_CALLING = (
+    frozenset({"dr", "prof"}),
+    frozenset({"dr", "reverend"}),
+    frozenset({"reverend", "bishop"}),
+    frozenset({"captain", "admiral", "commodore"}),
+    frozenset({"captain", "major", "colonel", "general", "lieutenant"}),
+)
+_NEVER_TOGETHER = frozenset(
+    frozenset(pair)
+    for pair in (
+        ("mrs", "miss"),
+        ("lady", "miss"),
+        ("lady", "mrs"),
+        ("sir", "mr"),
+        ("lord", "mr"),
+        ("madame", "mademoiselle"),
+        ("father", "son"),
+        ("aunt", "miss_of_house"),
+    )
+)
+
+
+def conflict(a: PersonName, b: PersonName, *, gender_a: str | None, gender_b: str | None) -> str | None:
+    """Why `a` and `b` cannot be one person, or None. Genders are the names' own where known, else the pronouns'."""
+    if gender_a and gender_b and gender_a != gender_b:
+        return "gender"
+    if titles := _titles_conflict(a, b):
+        return titles
+    if {a.age, b.age} == {YOUNG, OLD}:
+        return "age"
+    ga, gb = a.given, b.given
+    if ga and gb and not are_variants(ga, gb):
+        return "given_name"
+    sa, sb = a.surname, b.surname
+    if sa and sb and sa != sb and not _surname_within(sa, sb):
+        return "surname"
+    return _married(a, b) or _married(b, a)
+
+
+def _titles_conflict(a: PersonName, b: PersonName) -> str | None:
+    for x in a.titles:
+        for y in b.titles:
+            if frozenset((x, y)) in _NEVER_TOGETHER:
+                return "title"
+            if (
+                x in RANKS
+                and y in RANKS
+                and x != y
+                and not any({x, y} <= calling for calling in _SAME_CALLING)
+            ):
+                return "title"
+            if (x in RANKS and y in ("mrs", "miss", "lady", "madame")) or (
+                y in RANKS and x in ("mrs", "miss", "lady", "madame")
+            ):
+                return "title"
+    return None
+
+
+def _surname_within(a: str, b: str) -> bool:
+    """'bourgh' of 'de bourgh', 'saxe' of 'von saxe'."""
+    wa, wb = a.split(" "), b.split(" ")
+    return set(wa) <= set(wb) or set(wb) <= set(wa)
+
+
+def _married(a: PersonName, b: PersonName) -> str | None:
+    """'Mrs. X' is not 'First X', who has his or her own name; 'Mrs. First X' says so itself."""
+    if a.titles[-1:] == ("mrs",) and a.single and b.given and not b.single and "mrs" not in b.titles:
+        return "married"
+    return None

@@ -1,0 +1,57 @@
+"""From the names of a book's persons to its persons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gutengraph_assets.extraction.aliases.cluster import Clusters, Merge
+from gutengraph_assets.extraction.aliases.person_name import PersonName, parse
+from gutengraph_assets.extraction.aliases.presence import Presence
+from gutengraph_assets.extraction.aliases.rungs import LADDER
+from gutengraph_assets.extraction.book_text import BookText, Span
+from gutengraph_assets.extraction.gender import by_votes, pronoun_votes
+
+
+@dataclass(frozen=True)
+class Person:
+    """One person: his or her names, the most frequent first."""
+
+    names: tuple[str, ...]
+    merges: tuple[Merge, ...]
+
+
+def merge_names(
+    text: BookText,
+    spans: Mapping[str, Sequence[Span]],
+    *,
+    joined: Iterable[tuple[str, str]] = (),
+    apart: Iterable[tuple[str, str]] = (),
+) -> list[Person]:
+    """Persons, by their first mention. `spans` has every mention of every person's name.
+
+    `joined` and `apart` are pairs of names that somebody has joined or split by hand; they win over every rule.
+    """
+    parsed = {name: parse(name) for name, found in spans.items() if found}
+    spans = {name: spans[name] for name in parsed}
+    presence = Presence(text, spans)
+    clusters = Clusters(parsed, presence, name_genders(text, spans, parsed), apart=apart)
+    for a, b in joined:
+        if a in parsed and b in parsed:
+            clusters.join(a, b, "override", force=True)
+    for rung in LADDER:
+        rung(clusters)
+    persons = []
+    for cluster in clusters:
+        names = tuple(sorted(cluster.names, key=lambda n: (-presence.count[n], n)))
+        merges = tuple(m for m in clusters.merges if m.a in cluster.names)
+        persons.append(Person(names, merges))
+    return sorted(persons, key=lambda p: min(spans[n][0][0] for n in p.names))
+
+
+def name_genders(
+    text: BookText, spans: Mapping[str, Sequence[Span]], parsed: Mapping[str, PersonName]
+) -> dict[str, str | None]:
+    """What is known of each name by itself: its title, its given name, else the pronouns after its mentions."""
+    votes = pronoun_votes(text, spans)
+    return {name: parsed[name].gender or by_votes(*votes[name]) for name in spans}

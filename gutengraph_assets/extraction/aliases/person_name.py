@@ -1,0 +1,176 @@
+"""A person's name taken apart: titles, given name, surname."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gutengraph_assets.extraction.aliases.given_names import gender_of, is_given
+from gutengraph_core.names import TITLES, fold, squeeze
+
+_SAME_TITLE = {
+    "mister": "mr",
+    "mistress": "mrs",
+    "ms": "miss",
+    "doctor": "dr",
+    "professor": "prof",
+    "capt": "captain",
+    "cap'n": "captain",
+    "cap": "captain",
+    "col": "colonel",
+    "gen": "general",
+    "lieut": "lieutenant",
+    "lt": "lieutenant",
+    "rev": "reverend",
+    "mme": "madame",
+    "madam": "madame",
+    "mlle": "mademoiselle",
+    "m": "monsieur",
+    "esquire": "squire",
+    "sergt": "sergeant",
+    "signorina": "mademoiselle",
+    "fraulein": "mademoiselle",
+}
+_MORE_TITLES = {
+    "cousin": "",
+    "sergt": "",
+    "cap": "",
+    "supervisor": "",
+    "mate": "",
+    "nurse": "F",
+    "farmer": "M",
+    "parson": "M",
+    "widow": "F",
+}
+_EPITHETS = frozenset("old young little poor dear good the late".split())
+_BEFORE_GIVEN = frozenset("sir master dame aunt uncle cousin don sister brother".split())
+_BEFORE_EITHER = frozenset(
+    "miss lady mother father king queen prince princess saint nurse mademoiselle lord".split()
+)
+_PARTICLES = frozenset("de del della des di du da la le van von der den st st. saint o' mac ten ter".split())
+_SUFFIXES = frozenset("esq esq. jr jr. jun jun. sen sen. m.d. m.d m.p. m.p. r.n. d.d. q.c.".split())
+
+YOUNG, OLD = "young", "old"
+
+
+@dataclass(frozen=True)
+class PersonName:
+    """Words are folded, titles brought to one spelling ('Doctor' and 'Dr.' are 'dr')."""
+
+    surface: str
+    titles: tuple[str, ...]
+    rest: tuple[str, ...]
+    """What stands after titles and epithets, before suffixes."""
+    age: str
+    """'young', 'old' or ''."""
+
+    @property
+    def bare_title(self) -> bool:
+        """'the Doctor', 'Captain': no name at all."""
+        return not self.rest
+
+    @property
+    def single(self) -> bool:
+        return len(self.rest) == 1
+
+    @property
+    def given(self) -> str | None:
+        """The given name, where the form leaves no doubt, or an only word that is one by the lists."""
+        if not self.rest:
+            return None
+        head = self.rest[0]
+        if len(self.rest) > 1:
+            return None if head in _PARTICLES else head
+        if self.titles and self.titles[-1] in _BEFORE_GIVEN:
+            return head
+        if self.titles and self.titles[-1] not in _BEFORE_EITHER:
+            return None
+        return head if is_given(head) else None
+
+    @property
+    def surname(self) -> str | None:
+        """The surname, particles included, where the form leaves no doubt."""
+        if len(self.rest) > 1:
+            for i, word in enumerate(self.rest):
+                if word in _PARTICLES and i < len(self.rest) - 1:
+                    return " ".join(self.rest[i:])
+            return self.rest[-1]
+        if (
+            self.rest
+            and self.titles
+            and self.titles[-1] not in _BEFORE_GIVEN
+            and self.titles[-1] not in _BEFORE_EITHER
+        ):
+            return self.rest[0]
+        return None
+
+    @property
+    def title_gender(self) -> str | None:
+        """By the titles alone."""
+        genders = {g for t in self.titles if (g := _title_gender(t))}
+        return genders.pop() if len(genders) == 1 else None
+
+    @property
+    def gender(self) -> str | None:
+        """By title, else by a given name of known gender."""
+        if by_title := self.title_gender:
+            return by_title
+        if len(self.rest) == 1 and " of " in self.rest[0]:
+            return _title_gender(self.rest[0].split(" ")[0])  # 'King of Bohemia'
+        given = self.given
+        return gender_of(given) if given else None
+
+
+def parse(surface: str) -> PersonName:
+    """Take a name apart. Never fails: what has no known form is all `rest`."""
+    words = [fold(w).strip(',;:!?"()') for w in squeeze(surface).split(" ")]
+    words = [w for w in words if w]
+    age = ""
+    while len(words) > 1 and words[0] in _EPITHETS:
+        epithet = words.pop(0)
+        age = epithet if epithet in (YOUNG, OLD) else age
+    while len(words) > 1 and words[-1] in _SUFFIXES:
+        words.pop()
+    if len(words) > 2 and words[1] == "of" and words[0] in TITLES:
+        return PersonName(
+            surface, (), (" ".join(words),), age
+        )  # 'King of Bohemia' has no part that is a name
+    titles: list[str] = []
+    while words and (title := _title(words[0], last=len(words) == 1)):
+        titles.append(title)
+        words.pop(0)
+    if titles and words and words[0] in ("of", "the"):
+        return PersonName(surface, (), (" ".join([*titles, *words]),), age)
+    return PersonName(surface, tuple(titles), tuple(_trim(w) for w in words), age)
+
+
+def _title(word: str, *, last: bool) -> str | None:
+    bare = word.rstrip(".")
+    if bare == "m" and not word.endswith("."):
+        return None
+    if last and bare in (
+        "m",
+        "don",
+        "abbe",
+        "judge",
+        "king",
+        "prince",
+        "duke",
+        "earl",
+        "dame",
+        "bishop",
+        "major",
+    ):
+        return None  # as likely a name
+    if bare in TITLES or bare in _MORE_TITLES:
+        return _SAME_TITLE.get(bare, bare)
+    return None
+
+
+def _title_gender(title: str) -> str | None:
+    return (TITLES.get(title) or _MORE_TITLES.get(title)) or None
+
+
+def _trim(word: str) -> str:
+    """'St.' and initials keep their stop out of the comparison."""
+    return re.sub(r"(?<=\w)\.$", "", re.sub(r"'s$", "", word))

@@ -1,0 +1,134 @@
+"""Who is what on which ship, and who owns which house.
+
+Precision in a trial on five novels: a captain and the one ship he is always seen with 1.00; a rank in apposition,
+tied to the ship that dominates there, .64 (three quarters of all rank relations found).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from gutengraph_assets.extraction.book_text import BookText
+from gutengraph_assets.extraction.entities import Entity, Person, windows_of
+from gutengraph_assets.extraction.relations.claims import Claim
+from gutengraph_assets.extraction.relations.couples import nearest
+from gutengraph_assets.extraction.relations.lexicon import OWNERS, RANKS
+from gutengraph_assets.extraction.relations.marked import PERSON, PLACE, VESSEL, Marked
+
+RANK_NAMED_SHIP = 0.9
+"""'N, second mate of the V': nothing is guessed."""
+RANK_NEAR_SHIP = 0.64
+CAPTAIN_ALWAYS_SEEN = 0.95
+OWNER = 0.8
+"""'N, landlord of the L', 'the V belonged to N'."""
+
+_REACH = 30_000
+"""Characters to both sides in which the dominating ship is counted: about ten windows."""
+_RANK = "|".join(sorted(map(re.escape, RANKS), key=len, reverse=True))
+_ADJECTIVES = r"(?:(?:old|young|late|new|worthy|our|her|his|their|its) )?"
+_OF_SHIP = re.compile(
+    rf"{PERSON},? (?:who )?(?:(?:was|is|being|as) )?(?:the )?{_ADJECTIVES}(?P<rank>{_RANK}) (?:of|in|on board) (?:the )?{VESSEL}"
+)
+_SHIPS = re.compile(
+    rf"(?:(?:the )?(?P<rank>{_RANK}) of (?:the )?{VESSEL},? (?:was |is )?{PERSON})|(?:{VESSEL}'s (?P<rank2>{_RANK}),? {PERSON})"
+)
+_APPOSED = re.compile(rf"{PERSON}, (?:the|her|our|their) {_ADJECTIVES}(?P<rank>{_RANK})\b(?! of\b)")
+_IS = re.compile(rf"{PERSON} (?:was|is) (?:the|her|our|their) {_ADJECTIVES}(?P<rank>{_RANK})\b(?! of\b)")
+_BEFORE = re.compile(rf"\b(?:the|our|her|their) {_ADJECTIVES}(?P<rank>{_RANK}),? {PERSON}")
+_CAPTAIN_OF_SHIP = re.compile(rf"{PERSON},? (?:of|in) (?:the )?{VESSEL}")
+_OWNS = re.compile(
+    rf"{PERSON},? (?:who )?(?:(?:was|is|being) )?(?:the )?(?:{'|'.join(OWNERS)}) of (?:the )?(?:{PLACE}|{VESSEL})"
+)
+_BELONGED = re.compile(rf"(?:{PLACE}|{VESSEL}|[Ss]he),? (?:which )?(?:belong(?:s|ed)|belonging) to {PERSON}")
+
+
+def stated(sentence: Marked, ships: Ships) -> Iterator[Claim]:
+    """Ranks and owners that a sentence states."""
+    text = sentence.text
+    if "<P" not in text:
+        return
+    for match in _OF_SHIP.finditer(text):
+        yield _rank(sentence, match.group(1), match.group("rank"), sentence.entity(match.group(3)).id)
+    for match in _SHIPS.finditer(text):
+        if match.group("rank"):
+            yield _rank(sentence, match.group(3), match.group("rank"), sentence.entity(match.group(2)).id)
+        else:
+            yield _rank(sentence, match.group(6), match.group("rank2"), sentence.entity(match.group(4)).id)
+    for match in _CAPTAIN_OF_SHIP.finditer(text):
+        surface = sentence.named[int(match.group(1))].mention.surface
+        if surface.startswith(("Captain ", "Capt. ")):
+            yield _rank(sentence, match.group(1), "captain", sentence.entity(match.group(2)).id)
+    for pattern, person, rank in ((_APPOSED, 1, "rank"), (_IS, 1, "rank"), (_BEFORE, 2, "rank")):
+        for match in pattern.finditer(text):
+            word = match.group(rank)
+            if word in ("captain", "master", "skipper") and pattern is not _APPOSED:
+                continue
+            ship = ships.dominating(sentence.start)
+            if ship is not None:
+                yield _rank(sentence, match.group(person), word, ship, near=True)
+    for match in _OWNS.finditer(text):
+        what = match.group(2) or match.group(3)
+        yield _owner(sentence, match.group(1), sentence.entity(what).id)
+    for match in _BELONGED.finditer(text):
+        what = match.group(1) or match.group(2)
+        ship = sentence.entity(what).id if what else ships.dominating(sentence.start)
+        if ship is not None:
+            yield _owner(sentence, match.group(3), ship)
+
+
+class Ships:
+    """The vessels of a book, and which of them a stretch is about."""
+
+    def __init__(self, others: Sequence[Entity]) -> None:
+        self.vessels = [entity for entity in others if entity.kind == "vessel"]
+        self._starts = {v.id: [m.start for m in v.mentions] for v in self.vessels}
+
+    def dominating(self, offset: int) -> str | None:
+        """The ship most named around an offset, if it is named twice as often as the next."""
+        counts: Counter[str] = Counter()
+        for ship, starts in self._starts.items():
+            counts[ship] = bisect_left(starts, offset + _REACH) - bisect_left(starts, offset - _REACH)
+        (first, most), *rest = counts.most_common(2) or [("", 0)]
+        if most == 0 or (rest and rest[0][1] * 2 > most):
+            return None
+        return first
+
+
+def captains(text: BookText, people: Sequence[Person], ships: Ships) -> Iterator[Claim]:
+    """A man called Captain and the ship he is always seen with, one to one."""
+    commanders = [p for p in people if any(n.titles[-1:] == ("captain",) for n in p.parsed)]
+    stands = {p.id: windows_of(text, p.mentions) for p in commanders}
+    sails = {v.id: windows_of(text, v.mentions) for v in ships.vessels}
+
+    def best(own: set[int], others: dict[str, set[int]]) -> str | None:
+        shared = Counter({other: len(own & windows) for other, windows in others.items()})
+        (first, most), *rest = shared.most_common(2) or [("", 0)]
+        clear = not rest or rest[0][1] < most
+        return first if most >= 2 and clear else None
+
+    for captain in commanders:
+        ship = best(stands[captain.id], sails)
+        if ship is None or best(sails[ship], stands) != captain.id:
+            continue
+        rarer = min(stands[captain.id], sails[ship], key=len)
+        if 2 * len(stands[captain.id] & sails[ship]) < len(rarer):
+            continue
+        vessel = next(v for v in ships.vessels if v.id == ship)
+        place = nearest(text, captain, vessel)
+        if place is not None:
+            yield Claim(captain.id, "captain_of", ship, "captain_and_ship", CAPTAIN_ALWAYS_SEEN, *place)
+
+
+def _rank(sentence: Marked, person: str, rank: str, ship: str, *, near: bool = False) -> Claim:
+    confidence = RANK_NEAR_SHIP if near else RANK_NAMED_SHIP
+    family = "rank_near_ship" if near else "rank_of_ship"
+    return Claim(
+        sentence.person(person).id, RANKS[rank], ship, family, confidence, sentence.start, sentence.end
+    )
+
+
+def _owner(sentence: Marked, person: str, what: str) -> Claim:
+    return Claim(sentence.person(person).id, "owner_of", what, "owner", OWNER, sentence.start, sentence.end)

@@ -1,0 +1,61 @@
+"""Where people live and were born, as sentences state it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gutengraph_assets.extraction.relations.claims import Claim
+from gutengraph_assets.extraction.relations.marked import PERSON, PLACE, Marked
+from gutengraph_assets.extraction.relations.owners import Owners
+
+OF_PLACE = 0.75
+"""'Sir N, of L'."""
+LIVED = 0.75
+"""'N lived at L', 'L, the seat of N', "N's house at L"."""
+BORN = 0.8
+PRONOUN = 0.65
+"""'he lived at L': the pronoun has to be resolved."""
+
+_LIVE = r"(?:lived|lives|living|resided|resides|residing|dwelt|dwelling|settled|lodged)"
+_OF = re.compile(rf"{PERSON}, of {PLACE}(?!,? (?:and|or) {PLACE})")
+_LIVED = re.compile(
+    rf"{PERSON},? (?:who |had |has )?(?:\w+ )?{_LIVE} (?:\w+ )?(?:at|in|upon|on) (?:the )?(?:(?:\w+ ){{0,3}}of )?{PLACE}"
+)
+_SEAT = re.compile(
+    rf"{PLACE},? (?:which )?(?:(?:was|is) )?(?:the )?(?:seat|residence|home|house|estate|abode) of {PERSON}"
+)
+_HOUSE_AT = re.compile(
+    rf"{PERSON}'s? (?:house|home|lodgings|rooms|cottage|place|estate|residence) (?:at|in) {PLACE}"
+)
+_BORN = re.compile(
+    rf"{PERSON},? (?:who )?(?:was |were |had been )?(?:a )?(?:native of|born (?:at|in|on)) (?:the )?{PLACE}"
+)
+_HE = re.compile(rf"\b(?P<owner>[Hh]e|[Ss]he) (?:\w+ )?{_LIVE} (?:at|in) (?:the )?{PLACE}")
+_HE_BORN = re.compile(
+    rf"\b(?P<owner>[Hh]e|[Ss]he) (?:was|had been) (?:a native of|born (?:at|in|on)) (?:the )?{PLACE}"
+)
+
+
+def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
+    """Every claim of a dwelling or a birthplace that a sentence makes."""
+    text = sentence.text
+    if "<L" not in text:
+        return
+    for pattern, person, place, type_, family, confidence in (
+        (_OF, 1, 2, "lives_in", "of_place", OF_PLACE),
+        (_LIVED, 1, 2, "lives_in", "lived", LIVED),
+        (_SEAT, 2, 1, "lives_in", "seat", LIVED),
+        (_HOUSE_AT, 1, 2, "lives_in", "house_at", LIVED),
+        (_BORN, 1, 2, "born_in", "born", BORN),
+    ):
+        for match in pattern.finditer(text):
+            a, b = sentence.person(match.group(person)), sentence.entity(match.group(place))
+            yield Claim(a.id, type_, b.id, family, confidence, sentence.start, sentence.end)
+    for pattern, type_ in ((_HE, "lives_in"), (_HE_BORN, "born_in")):
+        for match in pattern.finditer(text):
+            pronoun = "his" if match.group("owner").casefold() == "he" else "her"
+            owner = owners.of(pronoun, sentence, match.start())
+            if owner is not None:
+                place = sentence.entity(match.group(2))
+                yield Claim(owner.id, type_, place.id, "pronoun_place", PRONOUN, sentence.start, sentence.end)
