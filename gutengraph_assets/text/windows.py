@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from gutengraph_assets.text.sections import Section, split_sections
@@ -13,7 +13,15 @@ from gutengraph_assets.text.sentences import sentence_starts
 from gutengraph_core.library import Chapter
 
 SLACK = 1.2
-"""A window holds at most this times the words asked for, unless one sentence is longer."""
+"""Up to this times the words asked for a chapter is one window, and a paragraph stays whole."""
+
+MOST = 1.5
+"""A window holds at most this times the words asked for: room for the last lines of a chapter, which would
+be a scrap by themselves. The context cliff of small models lies beyond (500 words .55, 1,000 words .11)."""
+
+GRAIN = 0.03
+"""Paragraphs under this share of a window are not weighed one by one, which keeps a dictionary's ten thousand
+lines from being ten thousand choices."""
 
 TINY = 0.2
 """A chapter under this share of a window (a part's title page, a note of three lines) shares a window with
@@ -71,20 +79,41 @@ def _join_tiny(body: str, sections: list[Section], words: int) -> list[Section]:
 
 
 def _share_out(body: str, section: Section, words: int) -> Iterator[tuple[int, int]]:
-    units = list(_units(body, section, words))
-    total = sum(size for _, size in units)
+    """The windows of a section: of all ways to put its units into windows, the one with the most even
+    sizes.
+    """
+    units = _grains(_units(body, section, words), grain=GRAIN * words)
+    reached = [0, *accumulate(size for _, size in units)]  # words before each unit
+    total = reached[-1]
     # 600 words are one window, 601 two.
-    parts = max(1, math.ceil(total / words - (SLACK - 1)))
-    goal = total / parts
-    start = section.start
-    held = 0
-    for unit_start, size in units:
-        # A border stands where it is nearest to the goal.
-        if held and (held + size / 2 > goal or held + size > SLACK * words):
-            yield start, unit_start
-            start, held = unit_start, 0
-        held += size
-    yield start, section.end
+    goal = total / max(1, math.ceil(total / words - (SLACK - 1)))
+    cost = [0.0] + [math.inf] * len(units)  # least cost of windows that end before unit i
+    begin = [0] * (len(units) + 1)  # where the last of these windows begins
+    for end in range(1, len(units) + 1):
+        for first in range(end - 1, -1, -1):
+            size = reached[end] - reached[first]
+            if size > MOST * words and first < end - 1:
+                break
+            here = cost[first] + (size - goal) ** 2
+            if here < cost[end]:
+                cost[end], begin[end] = here, first
+    cuts = [len(units)]
+    while cuts[-1] > 0:
+        cuts.append(begin[cuts[-1]])
+    starts = [units[cut][0] for cut in reversed(cuts[1:])]
+    starts[0] = section.start
+    yield from pairwise([*starts, section.end])
+
+
+def _grains(units: Iterable[tuple[int, int]], *, grain: float) -> list[tuple[int, int]]:
+    """Units of at least `grain` words: the shortest paragraphs join the one after them."""
+    grains: list[tuple[int, int]] = []
+    for start, size in units:
+        if grains and grains[-1][1] < grain:
+            grains[-1] = (grains[-1][0], grains[-1][1] + size)
+        else:
+            grains.append((start, size))
+    return grains
 
 
 def _units(body: str, section: Section, words: int) -> Iterator[tuple[int, int]]:

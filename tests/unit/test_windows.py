@@ -35,9 +35,7 @@ def test_whole_paragraphs_shared_out_evenly() -> None:
     body = "".join(paragraph(60) for _ in range(35))
     rows = make_windows(body, [], words=500)
     assert rebuilt(rows) == body
-    assert [row["words"] for row in rows] == [540, 540, 540, 480] or all(
-        420 <= row["words"] <= 600 for row in rows
-    )
+    assert [row["words"] for row in rows] == [540, 540, 540, 480]
     assert all(body[row["start"] :].startswith("Sail") for row in rows)
     assert all(row["text"].endswith("\n\n") for row in rows)
 
@@ -73,6 +71,15 @@ def test_a_long_paragraph_within_bounds_stays_whole() -> None:
     assert [row["words"] for row in rows] == [200, 590, 200]
 
 
+def test_the_last_lines_of_a_chapter_are_no_window_of_their_own() -> None:
+    """Filling one window after the other would leave four words over."""
+    body = "".join(paragraph(n) for n in (250, 245, 480, 590, 4))
+    assert [row["words"] for row in make_windows(body, [], words=500)] == [495, 480, 594]
+    # Even where that takes a window a little over.
+    body = "".join(paragraph(n) for n in (500, 598, 10))
+    assert [row["words"] for row in make_windows(body, [], words=500)] == [500, 608]
+
+
 def test_no_window_crosses_a_chapter_border() -> None:
     parts = [paragraph(300), paragraph(400), paragraph(700)]
     rows = make_windows("".join(parts), chapters_of(parts), words=500)
@@ -104,7 +111,7 @@ def test_tiny_chapters_share_a_window() -> None:
 def test_hostile_texts(body: str) -> None:
     rows = make_windows(body, [], words=500)
     assert rebuilt(rows) == body
-    assert all(row["words"] <= 600 and len(row["text"]) <= 60_000 for row in rows)
+    assert all(row["words"] <= 750 and len(row["text"]) <= 60_000 for row in rows)
 
 
 def test_a_title_with_a_stop_is_no_sentence_end() -> None:
