@@ -284,7 +284,7 @@ print("started", flush=True)
 end = time.monotonic() + 20
 while time.monotonic() < end:
     with model_lock(timeout_s=30, folder=Path(sys.argv[1])):
-        time.sleep(0.05)
+        time.sleep(0.1)
 """
 
 
@@ -297,12 +297,13 @@ def test_a_caller_in_a_loop_lets_others_in(tmp_path: Path) -> None:
         other.stdout.readline()
         time.sleep(0.2)
         waits = []
-        for _ in range(5):
+        for _ in range(8):
+            time.sleep(0.05)
             start = time.monotonic()
             with model_lock(timeout_s=30, folder=tmp_path):
                 waits.append(time.monotonic() - start)
         other.kill()
-    assert max(waits) < 2.0
+    assert max(waits) < 1.0, "ten turns of the other's"
     with model_lock(timeout_s=5, folder=tmp_path):
         pass  # a killed process holds nothing
 
