@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gutengraph_assets.gutenberg.catalogue import check_rights, read_rdf
+from gutengraph_assets.gutenberg.kinds import classify
+from gutengraph_assets.gutenberg.reader import read_book
 from gutengraph_core.graph.schema import RELATION_TYPES
 from gutengraph_core.names import fold, words
+from gutengraph_core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 EPUB = ROOT / "data" / "sample" / "cache" / "epub" / "0"
@@ -111,22 +114,26 @@ def test_some_name_is_broken_across_a_line() -> None:
     assert broken
 
 
-def test_catalogue_record() -> None:
-    ns = {
-        "dcterms": "http://purl.org/dc/terms/",
-        "pgterms": "http://www.gutenberg.org/2009/pgterms/",
-        "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    }
-    ebook = ET.fromstring((EPUB / "pg0.rdf").read_bytes()).find("pgterms:ebook", ns)
-    assert ebook is not None
-    assert ebook.findtext("dcterms:title", namespaces=ns) == NOVEL["title"]
-    author = ebook.findtext("dcterms:creator/pgterms:agent/pgterms:name", namespaces=ns)
-    assert author == "The GutenGraph contributors"
-    assert ebook.findtext("dcterms:language/rdf:Description/rdf:value", namespaces=ns) == "en"
-    rights = ebook.findtext("dcterms:rights", namespaces=ns)
-    assert rights is not None
-    assert "Apache" in rights
-    assert not rights.startswith("Copyrighted")
+def test_catalogue_record_is_that_of_a_free_english_story(settings: Settings) -> None:
+    entry = read_rdf((EPUB / "pg0.rdf").read_bytes(), 0)
+    assert entry.title == NOVEL["title"]
+    assert entry.authors == ["The GutenGraph contributors"]
+    assert entry.language == "en"
+    assert "Apache" in entry.rights
+    check_rights(entry, settings)
+    assert classify(entry.subjects, entry.locc, entry.bookshelves) == NOVEL["genre"]
+
+
+def test_reader_finds_what_a_person_would() -> None:
+    book = read_book(RAW, book=0)
+    lines = book.body.split("\n")
+    assert (book.title, book.author) == (NOVEL["title"], "The GutenGraph contributors")
+    assert [chapter.title for chapter in book.chapters] == HEADINGS
+    assert [chapter.index for chapter in book.chapters] == list(range(1, len(HEADINGS) + 1))
+    assert lines[0] == HEADINGS[0]
+    assert [line for line in lines if line][-2:] == ["goat.", "THE END"]
+    assert book.body.split() == [*BODY.split(), "THE", "END"]
+    assert [run.what for run in book.front] == ["credits", "title page", "contents"]
 
 
 # --- its gold standard ---
