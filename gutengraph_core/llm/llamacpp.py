@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import secrets
+import sys
 import threading
 import time
 from functools import cached_property
@@ -64,8 +65,13 @@ def import_xllamacpp() -> Any:
     Spinning threads gain a tenth on an idle machine and lose everything on a busy one: with one other process
     at work on two cores, a cloze call took 1.7 s instead of 0.16. Sleeping ones make writing slow, which
     has a wait in every layer, so that one thread does it alone: as fast as two that spin (12 ms a token).
+
+    Its symbols are bound to its own first: Kuzu's package loads Kuzu's for the whole process, and if that came
+    first, the two mix up their C++ runtimes and the process aborts with std::bad_alloc.
     """
     before = os.environ.get(_WAIT_POLICY)
+    flags = sys.getdlopenflags()
+    sys.setdlopenflags(flags | getattr(os, "RTLD_DEEPBIND", 0))
     os.environ.setdefault(_WAIT_POLICY, "passive")  # read once, when the library is loaded
     try:
         return importlib.import_module("xllamacpp")
@@ -77,6 +83,7 @@ def import_xllamacpp() -> Any:
             remedy="Install what it names; libgomp is `apt-get install libgomp1` on Debian and Ubuntu.",
         ) from error
     finally:
+        sys.setdlopenflags(flags)
         if before is None:
             del os.environ[_WAIT_POLICY]
 
