@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import kuzu
 import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import Timeout
@@ -16,6 +15,7 @@ from filelock import Timeout
 from gutengraph_core.errors import EmbedderMismatch, StoreError
 from gutengraph_core.files import disk_errors
 from gutengraph_core.graph import versions
+from gutengraph_core.graph.engine import kuzu
 from gutengraph_core.graph.schema import (
     NODE_TABLES,
     REL_TABLES,

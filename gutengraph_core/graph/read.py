@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any
 
-import kuzu
 import numpy as np
 
 from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.errors import StoreError
 from gutengraph_core.graph import schema, versions
 from gutengraph_core.graph.build import MAX_DB
+from gutengraph_core.graph.engine import kuzu
 from gutengraph_core.library import Library
 
 BUFFER_POOL = 128 << 20
