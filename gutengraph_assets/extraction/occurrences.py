@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -17,7 +18,7 @@ _SENTENCE_END = re.compile(r"[.!?:;]|\n[ \t]*\n|[“”\"(]|--|—")
 def _tokens(name: str) -> tuple[list[str], list[str]]:
     """The name's words as written, and the gaps between them, compared by their punctuation only."""
     matches = list(_TOKEN.finditer(name))
-    gaps = [_gap(name[a.end() : b.start()]) for a, b in zip(matches, matches[1:], strict=False)]
+    gaps = [_gap(name[a.end() : b.start()]) for a, b in itertools.pairwise(matches)]
     return [m.group() for m in matches], gaps
 
 
@@ -107,7 +108,7 @@ class NameFinder:
 
 
 def _gaps_fit(body: str, tokens: list[Token], gaps: list[str]) -> bool:
-    for (a, b), wanted in zip(zip(tokens, tokens[1:], strict=False), gaps, strict=True):
+    for (a, b), wanted in zip(itertools.pairwise(tokens), gaps, strict=True):
         gap = body[a.end : b.start]
         if gap == " " and wanted == "":
             continue

@@ -5,12 +5,13 @@ Precision in a trial on five novels: 'Mr. and Mrs. S' 1.00, a Mr. S and a Mrs. S
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from gutengraph_assets.extraction.book_text import BookText
-from gutengraph_assets.extraction.entities import Person
+from gutengraph_assets.extraction.entities import Entity, Person
 from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.marked import PERSON, Marked
 
@@ -66,11 +67,11 @@ def same_surname(text: BookText, people: Sequence[Person], men: dict[str, list[P
             )
 
 
-def nearest(text: BookText, a: Person, b: Person, *, reach: int = 600) -> tuple[int, int] | None:
+def nearest(text: BookText, a: Entity, b: Entity, *, reach: int = 600) -> tuple[int, int] | None:
     """The shortest stretch of whole sentences, at most about `reach` characters, that names both."""
     best: tuple[int, int] | None = None
     merged = sorted([(m.start, m.end, 0) for m in a.mentions] + [(m.start, m.end, 1) for m in b.mentions])
-    for (s1, _, w1), (_, e2, w2) in zip(merged, merged[1:], strict=False):
+    for (s1, _, w1), (_, e2, w2) in itertools.pairwise(merged):
         if w1 != w2 and e2 - s1 <= reach and (best is None or e2 - s1 < best[1] - best[0]):
             best = (s1, e2)
     if best is None:

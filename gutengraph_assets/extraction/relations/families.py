@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from gutengraph_assets.extraction.aliases.conflicts import RANKS
 from gutengraph_assets.extraction.book_text import BookText
@@ -91,7 +91,7 @@ def _together(text: BookText, a: Person, b: Person) -> Iterator[tuple[int, int]]
     """Whole sentences that name both within reach, each stretch once."""
     merged = sorted([(m.start, m.end, 0) for m in a.mentions] + [(m.start, m.end, 1) for m in b.mentions])
     last = -1
-    for (s1, _, w1), (s2, e2, w2) in zip(merged, merged[1:], strict=False):
+    for (s1, _, w1), (s2, e2, w2) in pairwise(merged):
         if w1 == w2 or s2 - s1 > _REACH:
             continue
         start = text.sentences[text.sentence_of(s1)][0]

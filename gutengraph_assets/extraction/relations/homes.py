@@ -57,5 +57,5 @@ def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
             pronoun = "his" if match.group("owner").casefold() == "he" else "her"
             owner = owners.of(pronoun, sentence, match.start())
             if owner is not None:
-                place = sentence.entity(match.group(2))
-                yield Claim(owner.id, type_, place.id, "pronoun_place", PRONOUN, sentence.start, sentence.end)
+                where = sentence.entity(match.group(2))
+                yield Claim(owner.id, type_, where.id, "pronoun_place", PRONOUN, sentence.start, sentence.end)
