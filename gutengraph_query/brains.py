@@ -1,0 +1,163 @@
+"""What the agents ask: the two stores and the two models, opened when they are first needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from gutengraph_core.errors import EmbedderMismatch, NotBuilt
+from gutengraph_core.library import BookRecord
+from gutengraph_core.settings import Settings, load_settings
+from gutengraph_query.retrieval.entry import NameIndex
+
+if TYPE_CHECKING:
+    from gutengraph_core.embedding.protocol import Embedder, Matrix
+    from gutengraph_core.graph.read import Graph, PublishedGraph
+    from gutengraph_core.llm.protocol import LLM
+    from gutengraph_core.vectors import ChunkTable
+
+
+@dataclass(frozen=True)
+class GraphView:
+    """One version of the graph and the index of its names."""
+
+    graph: Graph
+    index: NameIndex
+
+
+class Brains:
+    """Everything a question needs. Cheap to construct; nothing is loaded before its first use."""
+
+    def __init__(
+        self, settings: Settings, *, embedder: Embedder | None = None, llm: LLM | None = None
+    ) -> None:
+        self.settings = settings
+        self.library = settings.library
+        self._given = (embedder, llm)
+        self._lock = threading.RLock()
+        self._view: GraphView | None = None
+        self._vectors: dict[str, Matrix] = {}
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """Turns the question into a vector. Raises as `open_embedder` does."""
+        if self._given[0] is not None:
+            return self._given[0]
+        from gutengraph_core.embedding import open_embedder
+
+        return open_embedder(self.settings)
+
+    @cached_property
+    def llm(self) -> LLM:
+        """What routes and merges. Raises as `open_llm` does."""
+        if self._given[1] is not None:
+            return self._given[1]
+        from gutengraph_core.llm import open_llm
+
+        return open_llm(self.settings.answering_llm, self.settings)
+
+    def instructed(self) -> LLM | None:
+        """The model, if it follows instructions; None for a base model, which is then not even opened."""
+        if self._given[1] is None and self.settings.answering_llm == "embedded":
+            return None
+        return self.llm if self.llm.identity.instruct else None
+
+    @cached_property
+    def _published(self) -> PublishedGraph:
+        from gutengraph_core.graph.read import PublishedGraph
+
+        return PublishedGraph(self.library)
+
+    @cached_property
+    def table(self) -> ChunkTable:
+        """The passages. Raises NotBuilt, EmbedderMismatch."""
+        from gutengraph_core.vectors import ChunkTable
+
+        return ChunkTable.open(self.library, self.embedder.identity)
+
+    def query_vector(self, question: str) -> Matrix:
+        """float32 [dimension]: embedded once however many agents ask."""
+        with self._lock:
+            if question not in self._vectors:
+                self._vectors = {question: self.embedder.embed_query(question)}
+            return self._vectors[question]
+
+    def published(self) -> Graph:
+        """The published graph, for what compares no vectors. Raises NotBuilt, StoreError."""
+        return self._published.current()
+
+    def graph(self) -> GraphView:
+        """The published graph and its names. Raises NotBuilt, StoreError, EmbedderMismatch."""
+        with self._lock:
+            graph = self.published()
+            if self._view is None or self._view.graph is not graph:
+                self._check_embedder(graph)
+                self._view = GraphView(graph, NameIndex(graph.vectors.nodes))
+            return self._view
+
+    def _check_embedder(self, graph: Graph) -> None:
+        built, used = graph.manifest.embedder, str(self.embedder.identity)
+        if built and built != used:
+            raise EmbedderMismatch(
+                f"The graph was built with the embedder {built}, but {used} is set.",
+                remedy="Set GUTENGRAPH_EMBEDDING to the first, or build the books again with --force.",
+            )
+
+    def warm(self, question: str) -> None:
+        """Load the embedder, the stores and, where it will be needed, the model."""
+        self.query_vector(question)
+        _ = self.table
+        self.graph()
+        if self.instructed() is None and self.llm.gives_logprobs:
+            self.llm.next_token_logprobs("Question:", top=1)
+
+    def check_book(self, book: int | None) -> BookRecord | None:
+        """Raises UnknownBook if the library lacks it, NotBuilt if it cannot be asked yet."""
+        if book is None:
+            return None
+        record = self.library.record(book)
+        if record.status in ("registered", "building", "failed") and not record.counts.get("chunks"):
+            reason = f" {record.reason}" if record.reason else ""
+            raise NotBuilt(
+                f"It has not been built yet (status {record.status}).{reason}",
+                remedy=f"Run `gutengraph build {book}`.",
+                book=book,
+            )
+        return record
+
+    def title(self, book: int) -> str:
+        """A book's title for people."""
+        return self.library.record(book).title or f"book {book}"
+
+    def close(self) -> None:
+        """Free the model's memory."""
+        if "llm" in self.__dict__:
+            self.llm.close()
+
+
+_CURRENT: ContextVar[Brains | None] = ContextVar("gutengraph_brains", default=None)
+
+
+def brains() -> Brains:
+    """The brains of this call (`using`), else those that the environment's settings describe."""
+    return _CURRENT.get() or _default()
+
+
+@lru_cache(maxsize=1)
+def _default() -> Brains:
+    return Brains(load_settings())
+
+
+@contextmanager
+def using(given: Brains) -> Iterator[Brains]:
+    """Let everything below, in this thread and the graph's own, ask `given`."""
+    token = _CURRENT.set(given)
+    try:
+        yield given
+    finally:
+        _CURRENT.reset(token)

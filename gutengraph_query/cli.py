@@ -1,0 +1,123 @@
+"""The asking side's commands. Nothing heavier than click is imported before one of them runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from gutengraph_query.brains import Brains
+
+_book = click.option("--book", type=int, metavar="ID", help="Ask about one book only.")
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else.")
+
+
+def _brains() -> Brains:
+    from gutengraph_core.settings import load_settings
+    from gutengraph_query.brains import Brains
+
+    return Brains(load_settings())
+
+
+def _print_json(document: Any) -> None:
+    click.echo(json.dumps(document, ensure_ascii=False, indent=1))
+
+
+def _sentence(words: tuple[str, ...]) -> str:
+    text = " ".join(words).strip()
+    if not text:
+        raise click.UsageError("Ask something.")
+    return text
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "vector", "graph", "hybrid"]),
+    default="auto",
+    show_default=True,
+    help="Which brain is asked; auto decides by the question.",
+)
+@_book
+@_json
+def ask(question: tuple[str, ...], mode: str, book: int | None, as_json: bool) -> None:
+    """Ask a question; the answer comes with the places it rests on."""
+    from gutengraph_query.ask import ask as answer
+    from gutengraph_query.show import show_answer
+
+    here = _brains()
+    found = answer(here, _sentence(question), mode=mode, book=book)  # type: ignore[arg-type]
+    if as_json:
+        _print_json(found)
+    else:
+        show_answer(here, found)
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@_book
+@_json
+def compare(question: tuple[str, ...], book: int | None, as_json: bool) -> None:
+    """Ask the same question of the passages, of the graph, and of both."""
+    from gutengraph_query.ask import compare as answers
+    from gutengraph_query.show import show_comparison
+
+    here = _brains()
+    found = answers(here, _sentence(question), book=book)
+    if as_json:
+        _print_json(found)
+    else:
+        show_comparison(here, found)
+
+
+@click.command()
+@click.argument("book", type=int, metavar="ID")
+@_json
+def characters(book: int, as_json: bool) -> None:
+    """The characters of a book, its cast first."""
+    from gutengraph_query.listing import characters as listed
+    from gutengraph_query.show import show_characters
+
+    here = _brains()
+    found = listed(here, book)
+    if as_json:
+        _print_json(found)
+    else:
+        show_characters(here, book, found)
+
+
+@click.command()
+@click.argument("book", type=int, metavar="ID")
+@_json
+def relations(book: int, as_json: bool) -> None:
+    """Who is what to whom in a book, each with the words that say so."""
+    from gutengraph_query.listing import relations as listed
+    from gutengraph_query.show import show_relations
+
+    here = _brains()
+    found = listed(here, book)
+    if as_json:
+        _print_json(found)
+    else:
+        show_relations(here, book, found)
+
+
+@click.command()
+@click.argument("gold_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@_json
+def evaluate(gold_dir: Path, as_json: bool) -> None:
+    """Score the library against gold standards: cast, aliases, relations, passages and answers."""
+    from gutengraph_query.evaluate.report import show_report
+    from gutengraph_query.evaluate.run import evaluate as scored
+
+    here = _brains()
+    command = f"gutengraph evaluate {gold_dir}"
+    report = scored(here, gold_dir, command=command, say=lambda line: click.echo(line, err=True))
+    if as_json:
+        _print_json(report)
+    else:
+        show_report(report)

@@ -1,0 +1,82 @@
+"""What `gutengraph characters` and `gutengraph relations` list, read from the published graph."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from gutengraph_core.errors import NotBuilt
+from gutengraph_core.graph.read import Graph
+from gutengraph_query.brains import Brains
+
+
+class CharacterRow(TypedDict):
+    name: str
+    aliases: list[str]
+    standing: str
+    role: str | None
+    gender: str | None
+    mentions: int
+    windows: int
+
+
+class RelationRow(TypedDict):
+    """Read: a is TYPE b."""
+
+    a: str
+    type: str
+    b: str
+    quote: str
+    start: int
+    end: int
+    chapter: int
+    how: str
+    confidence: float
+
+
+def characters(here: Brains, book: int) -> list[CharacterRow]:
+    """The characters of a book, cast before mentioned, most mentioned first. Raises UnknownBook, NotBuilt."""
+    return [
+        CharacterRow(
+            name=node.name,
+            aliases=list(node.aliases),
+            standing=node.standing,
+            role=node.role,
+            gender=node.gender,
+            mentions=node.mentions,
+            windows=node.windows,
+        )
+        for node in graph_with(here, book).characters(book)
+    ]
+
+
+def relations(here: Brains, book: int) -> list[RelationRow]:
+    """RELATED_TO and INTERACTS_WITH of a book, surest first. Raises UnknownBook, NotBuilt."""
+    return [
+        RelationRow(
+            a=edge.source_name,
+            type=edge.type,
+            b=edge.target_name,
+            quote=edge.quote,
+            start=edge.start,
+            end=edge.end,
+            chapter=edge.chapter,
+            how=edge.how,
+            confidence=round(edge.confidence, 4),
+        )
+        for edge in graph_with(here, book).relations(book)
+    ]
+
+
+def graph_with(here: Brains, book: int) -> Graph:
+    """The published graph, if it has the book. Raises UnknownBook, NotBuilt with the reason."""
+    record = here.check_book(book)
+    graph = here.published()
+    if book in graph.books:
+        return graph
+    left = next((left for left in graph.manifest.left_out if left.book == book), None)
+    why = left.reason if left else (record.reason if record else "")
+    raise NotBuilt(
+        f"It is not in the published graph. {why}".strip(),
+        remedy=f"Run `gutengraph build {book}`.",
+        book=book,
+    )

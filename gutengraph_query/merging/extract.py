@@ -1,0 +1,155 @@
+"""An answer by quoting: the edge first where there is one, then the likeliest names and the best excerpts.
+
+For models that cannot write an answer of their own: on 75 questions answered from five passages, one generated
+answer of the 270M model is right for .24 of them, three chosen names with two excerpts for .53.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gutengraph_core.embedding.protocol import Embedder, Matrix
+from gutengraph_core.llm.protocol import LLM
+from gutengraph_query.merging.candidates import Candidate, Chosen, choose
+from gutengraph_query.merging.evidence import Draft, Evidence
+from gutengraph_query.merging.spans import excerpts, holds, shortened
+from gutengraph_query.state import GraphHit, PassageHit
+
+NAMES = 3
+"""Names offered. Of 75 questions .20 are answered by the first, .44 by three, .47 by five: after the third a
+name costs the reader more than it brings."""
+EXCERPTS = 2
+LISTED = 8
+"""Longest list of names that is read rather than skimmed; the rest is counted."""
+_WALKS = 3
+_NAME_BONUS = 0.5
+"""What a chosen name adds to the cosine of an excerpt, scaled to 1. On 75 questions 0 to 1 made no difference;
+but an excerpt that shows the name lets the reader judge it."""
+_CHARS_PER_TOKEN = 4
+_SURE = 0.85
+"""Edges of this confidence and more are stated, others likely."""
+
+UNKNOWN = "The books here do not say."
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A piece of a passage."""
+
+    text: str
+    passage: PassageHit
+
+
+def extract(
+    question: str,
+    query: Matrix,
+    evidence: Evidence,
+    *,
+    llm: LLM,
+    embedder: Embedder,
+    total: int,
+    counts: bool,
+) -> Draft:
+    """Answer `question` in the evidence's own words. `total`: answers of the lookup before its list was cut;
+    `counts`: it asks how many.
+
+    Raises as the model and the embedder do.
+    """
+    if evidence.empty:
+        return Draft(UNKNOWN, known=False)
+    looked_up = [fact for fact in evidence.facts if fact["by"] == "lookup"]
+    walks = [fact for fact in evidence.facts if fact["by"] == "walk"][:_WALKS]
+    parts: list[str] = []
+    if looked_up:
+        parts.append(_told(looked_up, evidence, total=total, counts=counts))
+    elif walks:
+        parts += [_sentence(fact, evidence) for fact in walks]
+    chosen = Chosen([], [], 0, 0)
+    offered: list[Candidate] = []
+    if evidence.passages:
+        if not looked_up and llm.gives_logprobs:
+            chosen = choose(llm, question, [p["text"] for p in evidence.passages])
+            offered = chosen.candidates[:NAMES]
+            parts += [_perhaps(offered, evidence)] if offered else []
+        wanted = [c.name for c in offered] or [fact["answer"] for fact in looked_up]
+        best = best_excerpts(evidence.passages, query, embedder, names=wanted, words=chosen.words)
+        parts += [f"“{e.text}” {evidence.cite_passage(e.passage)}" for e in best]
+    return Draft(
+        " ".join(parts),
+        known=True,
+        model=str(llm.identity) if chosen.calls else "",
+        calls=chosen.calls,
+        prompt_tokens=chosen.prompt_chars // _CHARS_PER_TOKEN,
+        completion_tokens=chosen.calls,
+        estimated=chosen.calls > 0,
+    )
+
+
+def best_excerpts(
+    passages: Sequence[PassageHit],
+    query: Matrix,
+    embedder: Embedder,
+    *,
+    names: Sequence[str],
+    words: Sequence[str],
+) -> list[Excerpt]:
+    """The excerpts nearest to the question, those with one of `names` or `words` (best first) preferred."""
+    pieces = [Excerpt(text, passage) for passage in passages for text in excerpts(passage["text"])]
+    pieces = list({piece.text: piece for piece in pieces}.values())  # neighbours overlap
+    if not pieces:
+        return []
+    cosines = embedder.embed_documents([piece.text for piece in pieces]) @ query
+    scores = cosines / max(float(cosines.max()), 1e-9)
+    scores += np.array([_NAME_BONUS * any(holds(p.text, n) for n in names if n) for p in pieces])
+    scores += np.array([_word_bonus(p.text, words) for p in pieces])
+    return [pieces[i] for i in np.argsort(-scores, kind="stable")[:EXCERPTS]]
+
+
+def _word_bonus(text: str, words: Sequence[str]) -> float:
+    """1 for the first word down to 1/n for the last; of several the best."""
+    return max((1 - i / len(words) for i, word in enumerate(words) if holds(text, word)), default=0.0)
+
+
+def name_list(shown: Sequence[str], *, total: int) -> str:
+    """'A, B and C'; of more than eight the first eight and '+44 more'."""
+    more = max(total, len(shown)) - len(shown[:LISTED])
+    if more > 0:
+        return f"{', '.join(shown[:LISTED])} +{more} more"
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _perhaps(offered: Sequence[Candidate], evidence: Evidence) -> str:
+    told = [f"{c.name} {evidence.cite_passage(evidence.passages[c.source])}" for c in offered]
+    if len(told) == 1:
+        return f"Perhaps {told[0]}."
+    return f"Perhaps {', '.join(told[:-1])} or {told[-1]}."
+
+
+def _told(facts: Sequence[GraphHit], evidence: Evidence, *, total: int, counts: bool) -> str:
+    """What a lookup found, as a sentence or a list."""
+    with_edges = [fact for fact in facts if fact["edges"]]
+    if len(facts) == 1 and with_edges:
+        return _sentence(facts[0], evidence) + _quote(facts[0])
+    cited = [
+        f"{f['answer']} {evidence.cite_edge(f['edges'][0])}" if f["edges"] else f["answer"] for f in facts
+    ]
+    listed = name_list(cited, total=total)
+    opening = f"{total}: " if counts else ""
+    return f"{opening}{listed}." + (_quote(with_edges[0]) if with_edges and not counts else "")
+
+
+def _sentence(fact: GraphHit, evidence: Evidence) -> str:
+    cites = "".join(dict.fromkeys(evidence.cite_edge(edge) for edge in fact["edges"][:_WALKS]))
+    hedge = "" if fact["by"] == "walk" or fact["score"] >= _SURE else "Probably: "
+    return (
+        f"{hedge}{fact['sentence']} {cites}.".replace(". [", " [") if cites else f"{hedge}{fact['sentence']}"
+    )
+
+
+def _quote(fact: GraphHit) -> str:
+    return f" “{shortened(fact['edges'][0]['quote'])}”"

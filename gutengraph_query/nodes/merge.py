@@ -1,0 +1,77 @@
+"""Turns what the agents found into an answer with citations, or says that the books do not tell."""
+
+from __future__ import annotations
+
+from gutengraph_core.errors import ModelRefused
+from gutengraph_query.brains import Brains, brains
+from gutengraph_query.merging.evidence import Draft, Evidence
+from gutengraph_query.merging.extract import UNKNOWN, extract
+from gutengraph_query.merging.generate import generate
+from gutengraph_query.nodes.common import Update, message, timed
+from gutengraph_query.retrieval.passages import absent
+from gutengraph_query.state import QueryState, Tokens
+from gutengraph_query.understanding.question import Question, read_question
+
+
+@timed("merge")
+def merge(state: QueryState) -> Update:
+    """Fill `answer`, `known` and `citations`. Raises as the models and stores do."""
+    here = brains()
+    question = _read(here, state)
+    missing = [name for name in question.unknown if absent(here.table, name, book=state.get("book"))]
+    evidence = Evidence(state.get("graph_results", []), state.get("vector_results", []))
+    if missing:
+        draft = Draft(f"{UNKNOWN} They do not mention {' or '.join(missing)}.", known=False)
+        evidence = Evidence([], [])
+    else:
+        draft = _draft(here, state, question, evidence)
+    notes = [message("merge", note) for note in draft.notes]
+    return {
+        "answer": draft.text,
+        "known": draft.known,
+        "citations": evidence.citations() if draft.known else [],
+        "model": draft.model,
+        "tokens": _spent(state, draft),
+        "messages": [*notes, message("merge", draft.text)],
+    }
+
+
+def _read(here: Brains, state: QueryState) -> Question:
+    index = here.graph().index if "graph_agent" in state.get("asked", []) else None
+    return read_question(
+        state["query"],
+        lambda words: index is not None and index.knows(words, state.get("book")),
+    )
+
+
+def _draft(here: Brains, state: QueryState, question: Question, evidence: Evidence) -> Draft:
+    notes: tuple[str, ...] = ()
+    llm = here.instructed()
+    if llm is not None:
+        try:
+            written = generate(question.text, evidence, llm=llm)
+        except ModelRefused as refusal:
+            written, notes = None, (f"the model refused ({refusal}); quoting instead",)
+        if written is not None:
+            return written
+        notes = notes or ("nothing the model wrote stood in the evidence; quoting instead",)
+    drafted = extract(
+        question.text,
+        here.query_vector(question.text),
+        evidence,
+        llm=here.llm,
+        embedder=here.embedder,
+        total=state.get("graph_total", 0),
+        counts=question.counts,
+    )
+    return Draft(**{**drafted.__dict__, "notes": notes})
+
+
+def _spent(state: QueryState, draft: Draft) -> Tokens:
+    before = state.get("tokens") or Tokens(calls=0, prompt=0, completion=0, estimated=False)
+    return Tokens(
+        calls=before["calls"] + draft.calls,
+        prompt=before["prompt"] + draft.prompt_tokens,
+        completion=before["completion"] + draft.completion_tokens,
+        estimated=before["estimated"] or draft.estimated,
+    )

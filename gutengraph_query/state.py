@@ -1,0 +1,136 @@
+"""The state that flows through the query graph. Studio and SDK users call the fields by these names."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict
+
+Mode = Literal["auto", "vector", "graph", "hybrid"]
+Route = Literal["vector", "graph", "hybrid"]
+MODES: tuple[Mode, ...] = ("auto", "vector", "graph", "hybrid")
+
+
+class PassageHit(TypedDict):
+    """One passage that the vector agent found."""
+
+    chunk_id: str
+    book: int
+    title: str
+    chapter: int
+    start: int
+    end: int
+    text: str
+    score: float
+    """By which it was ranked: cosine and full-text score, each scaled to 1, added."""
+
+
+class EdgeQuote(TypedDict):
+    """One edge with the place that says so."""
+
+    line: str
+    book: int
+    chapter: int
+    start: int
+    end: int
+    quote: str
+    confidence: float
+
+
+class GraphHit(TypedDict):
+    """One answer from the graph: a path, or a node that a typed lookup led to."""
+
+    by: Literal["lookup", "walk"]
+    line: str
+    """`Ahab -[CAPTAIN_OF]-> Pequod`; the node's name where it was merely listed."""
+    answer: str
+    """The name of the node that a lookup led to; '' for a walk."""
+    book: int
+    score: float
+    """Cosine of a walk's line and the question; confidence of a lookup's surest edge."""
+    edges: list[EdgeQuote]
+    sentence: str
+    """The edges in words."""
+
+
+class EntryNode(TypedDict):
+    """Where the walk began: a node's name, and its cosine with the question (1 if the question names it)."""
+
+    node: str
+    score: float
+
+
+class Citation(TypedDict):
+    """What a number in the answer points to. `text` is what stands there."""
+
+    n: int
+    kind: Literal["passage", "edge"]
+    book: int
+    chapter: int
+    start: int
+    end: int
+    text: str
+
+
+class Tokens(TypedDict):
+    """What the model read and wrote. `estimated`: its backend does not count, so characters / 4 is given."""
+
+    calls: int
+    prompt: int
+    completion: int
+    estimated: bool
+
+
+class QueryInput(TypedDict, total=False):
+    """What a caller gives: a question, as `query` or as the last message; a mode; a book."""
+
+    query: str
+    mode: Mode
+    book: int | None
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+class QueryState(TypedDict, total=False):
+    """Everything that is known of the question under way. Lists are set anew by each question's supervisor."""
+
+    query: str
+    mode: Mode
+    book: int | None
+    routed_to: Route
+    why: str
+    """Why the supervisor chose that route."""
+    vector_results: list[PassageHit]
+    graph_results: list[GraphHit]
+    graph_total: int
+    """How many answers a lookup had before its list was cut."""
+    entry: EntryNode | None
+    asked: list[str]
+    """The agents that have had the question."""
+    cypher: str
+    answer: str
+    known: bool
+    citations: list[Citation]
+    model: str
+    timings: dict[str, float]
+    tokens: Tokens
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+def fresh() -> dict[str, Any]:
+    """What each question starts from: with a checkpointer the state of the question before is still there."""
+    return {
+        "vector_results": [],
+        "graph_results": [],
+        "graph_total": 0,
+        "entry": None,
+        "asked": [],
+        "cypher": "",
+        "answer": "",
+        "known": False,
+        "citations": [],
+        "model": "",
+        "timings": {},
+        "tokens": {"calls": 0, "prompt": 0, "completion": 0, "estimated": False},
+    }
