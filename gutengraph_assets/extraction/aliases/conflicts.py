@@ -39,7 +39,7 @@ def conflict(a: PersonName, b: PersonName, *, gender_a: str | None, gender_b: st
     if {a.age, b.age} == {YOUNG, OLD}:
         return "age"
     ga, gb = a.given, b.given
-    if ga and gb and not are_variants(ga, gb):
+    if ga and gb and not are_variants(ga, gb) and not (_is_surname(a, b) or _is_surname(b, a)):
         return "given_name"
     sa, sb = a.surname, b.surname
     if sa and sb and sa != sb and not _surname_within(sa, sb):
@@ -66,6 +66,11 @@ def _titles_conflict(a: PersonName, b: PersonName) -> str | None:
     return None
 
 
+def _is_surname(single: PersonName, full: PersonName) -> bool:
+    """'Anderson' beside 'Job Anderson' is his surname, whatever lists of given names say."""
+    return single.single and full.surname == single.rest[0]
+
+
 def _surname_within(a: str, b: str) -> bool:
     """'bourgh' of 'de bourgh', 'saxe' of 'von saxe'."""
     wa, wb = a.split(" "), b.split(" ")
@@ -74,6 +79,7 @@ def _surname_within(a: str, b: str) -> bool:
 
 def _married(a: PersonName, b: PersonName) -> str | None:
     """'Mrs. X' is not 'First X', who has his or her own name; 'Mrs. First X' says so itself."""
-    if a.titles[-1:] == ("mrs",) and a.single and b.given and not b.single and "mrs" not in b.titles:
+    wife = {"mrs", "madame"}
+    if wife & set(a.titles[-1:]) and a.single and b.given and not b.single and not wife & set(b.titles):
         return "married"
     return None

@@ -74,7 +74,8 @@ _PERIOD_FORMS = (
     "kitty catherine;cathy catherine;kate catherine;katherine catherine;lotty charlotte;biddy bridget;janet jane;"
     "meg margaret;maggie margaret;jem james;minna wilhelmina;amy amelia;bessy elizabeth;nancy anne;nan anne;nanny anne;"
     "patty martha;jenny jane;betty elizabeth;bertie albert;sonya sofya;dounia avdotya;rodya rodion;mitya dmitri;"
-    "katya katerina;kate katerina;alec alexander;sandy alexander;hodge roger;noll oliver"
+    "katya katerina;kate katerina;alec alexander;sandy alexander;hodge roger;noll oliver;"
+    "kit christopher;kit katherine;letty lettice;letty letitia;winny winifred;nat nathaniel"
 )
 """Forms current in the fiction of the time, stated beside the package's modern American list."""
 
@@ -131,7 +132,11 @@ def _pairs() -> tuple[tuple[str, str], ...]:
     from nicknames import name_triplets
 
     listed = [(_even(t.name1), _even(t.name2)) for t in name_triplets() if t.relationship == "has_nickname"]
-    cut = [(full, short) for full, short in listed if short[0] == full[0] or short[:2] in full[1:]]
+    cut = [
+        (full, short)
+        for full, short in listed
+        if (short[0] == full[0] or short[:2] in full[1:]) and {full, short} != {"mary", "maria"}
+    ]
     period = [(_even(full), _even(short)) for short, full in (e.split() for e in _PERIOD_FORMS.split(";"))]
     return tuple((full, short) for full, short in cut + period if full != short)
 

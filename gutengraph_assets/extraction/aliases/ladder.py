@@ -39,7 +39,8 @@ def merge_names(
     for a, b in joined:
         if a in parsed and b in parsed:
             clusters.join(a, b, "override", force=True)
-    for rung in LADDER:
+    # What one rung joins may bring two names near each other that stood too far apart for a rung before it.
+    for rung in (*LADDER, *LADDER):
         rung(clusters)
     persons = []
     for cluster in clusters:

@@ -43,6 +43,10 @@ _MORE_TITLES = {
     "widow": "F",
 }
 _EPITHETS = frozenset("old young little poor dear good the late".split())
+_BYNAMES = frozenset(
+    "long big black red fat lame blind honest handsome merry tall lucky wild mad crazy lazy".split()
+)
+"""Before a given name ('Long John'); before anything else they are part of the name ('Black Dog')."""
 _BEFORE_GIVEN = frozenset("sir master dame aunt uncle cousin don sister brother".split())
 _BEFORE_EITHER = frozenset(
     "miss lady mother father king queen prince princess saint nurse mademoiselle lord".split()
@@ -126,6 +130,8 @@ def parse(surface: str) -> PersonName:
     words = [fold(w).strip(',;:!?"()') for w in squeeze(surface).split(" ")]
     words = [w for w in words if w]
     age = ""
+    if len(words) > 1 and words[0] in _BYNAMES and is_given(words[1]):
+        words.pop(0)
     while len(words) > 1 and words[0] in _EPITHETS:
         epithet = words.pop(0)
         age = epithet if epithet in (YOUNG, OLD) else age

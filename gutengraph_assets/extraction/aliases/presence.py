@@ -40,7 +40,7 @@ class Presence:
         b = sorted(w for name in others for w in self.windows[name])
         if len(a) > len(b):
             a, b = b, a
-        return bool(a) and sum(not _near(w, b) for w in a) >= FAR_SHARE * len(a)
+        return len(a) >= 3 and sum(not _near(w, b) for w in a) >= FAR_SHARE * len(a)
 
 
 def _near(window: int, windows: Sequence[int]) -> bool:

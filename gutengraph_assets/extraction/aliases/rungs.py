@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from gutengraph_assets.extraction.aliases.cluster import Cluster, Clusters
-from gutengraph_assets.extraction.aliases.given_names import are_variants
+from gutengraph_assets.extraction.aliases.given_names import are_variants, directly_tied
 from gutengraph_assets.extraction.aliases.person_name import PersonName
 from gutengraph_core.names import key
 
@@ -69,25 +69,49 @@ def containment(clusters: Clusters) -> None:
         clusters.attach(name, owners, rule, prefer=_the_man(clusters) if rule == "surname" else None)
 
 
-def nickname(clusters: Clusters) -> None:
-    """Forms of one given name: 'Lizzy' and 'Elizabeth', 'Ben Gunn' and 'Benjamin Gunn', 'R. Walton'."""
+def same_surname(clusters: Clusters) -> None:
+    """Forms of one given name before one surname: 'Miss Eliza Hart' and 'Elizabeth Hart', 'R. Hart'."""
     parsed = clusters.parsed
     for name in _by_weight(clusters, parsed):
         mine = parsed[name]
-        given = mine.given
-        if given is None:
+        if mine.given is None or mine.surname is None:
             continue
         owners = [
             o
             for o in parsed
-            if o != name
+            if parsed[o].surname == mine.surname
             and (theirs := parsed[o].given) is not None
-            and theirs != given
-            and are_variants(given, theirs)
-            and not (mine.surname is None and parsed[o].surname is None and len(theirs.rstrip(".")) == 1)
-            and (mine.surname == parsed[o].surname or mine.surname is None or parsed[o].surname is None)
+            and theirs != mine.given
+            and are_variants(mine.given, theirs)
         ]
         clusters.attach(name, owners, "nickname")
+
+
+def nickname(clusters: Clusters) -> None:
+    """Forms of one given name where a surname is missing: 'Lizzy' and 'Elizabeth Hart'.
+
+    A form that the lists tie directly wins over one that only shares a full name with it.
+    """
+    parsed = clusters.parsed
+    for name in _by_weight(clusters, parsed):
+        mine = parsed[name]
+        if mine.given is None:
+            continue
+        owners = [o for o in parsed if o != name and _may_be_short_for(mine, parsed[o])]
+        tied = [o for o in owners if directly_tied(mine.given, parsed[o].given or "")]
+        clusters.attach(name, tied, "nickname") or clusters.attach(name, owners, "nickname")
+
+
+def _may_be_short_for(mine: PersonName, other: PersonName) -> bool:
+    given = other.given
+    if given is None or mine.given is None or given == mine.given or not are_variants(mine.given, given):
+        return False
+    if mine.surname and other.surname:
+        return mine.surname == other.surname
+    if mine.surname is None and other.surname is None and 1 in (len(given), len(mine.given)):
+        return False
+    # Nobody calls her ladyship by a pet name.
+    return not ({"lady", "sir", "lord"} & {*mine.titles, *other.titles})
 
 
 def eldest(clusters: Clusters) -> None:
@@ -100,12 +124,14 @@ def eldest(clusters: Clusters) -> None:
         owners = [
             o
             for o in parsed
-            if len(parsed[o].rest) > 1 and parsed[o].surname and _is_last(mine.rest[0], parsed[o].surname)
+            if len(parsed[o].rest) > 1
+            and _is_last(mine.rest[0], parsed[o].surname or "")
+            and not _younger(clusters, clusters.of(o))
         ]
-        clusters.attach(name, owners, "eldest", prefer=lambda able: _the_eldest(clusters, able))
+        clusters.attach(name, owners, "eldest", prefer=lambda able: _most_mentioned(clusters, able))
 
 
-LADDER: tuple[Rung, ...] = (spelling, title, containment, nickname, eldest)
+LADDER: tuple[Rung, ...] = (spelling, same_surname, title, containment, nickname, eldest)
 
 
 def _by_weight(clusters: Clusters, names: Iterable[str]) -> list[str]:
@@ -144,12 +170,13 @@ def _the_man(clusters: Clusters) -> Callable[[list[Cluster]], list[Cluster]]:
     return choose
 
 
-def _the_eldest(clusters: Clusters, able: list[Cluster]) -> list[Cluster]:
-    def younger(cluster: Cluster) -> bool:
-        return any(
-            p.single and p.titles == ("miss",) and p.given
-            for p in map(clusters.parsed.__getitem__, cluster.names)
-        )
+def _younger(clusters: Clusters, cluster: Cluster) -> bool:
+    """Whether she is called 'Miss First', which tells a younger sister from the eldest."""
+    return any(
+        p.single and p.titles == ("miss",) and p.given
+        for p in map(clusters.parsed.__getitem__, cluster.names)
+    )
 
-    candidates = [c for c in able if not younger(c)] or able
-    return [max(candidates, key=lambda c: (clusters.mentions(c), c.names[0]))]
+
+def _most_mentioned(clusters: Clusters, able: list[Cluster]) -> list[Cluster]:
+    return [max(able, key=lambda c: (clusters.mentions(c), c.names[0]))]
