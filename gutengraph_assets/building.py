@@ -60,7 +60,7 @@ def build_books(books: Sequence[int], settings: Settings, *, force: bool, verbos
     Raises as `preflight` does; the failure of a book is in the outcome.
     """
     # LanceDB's native part warns on stderr about what is no fault, a table that is not there yet.
-    os.environ.setdefault("LANCE_LOG", "error")
+    os.environ.setdefault("LANCEDB_LOG", "error")
     console = Console(_own_stderr())
     with models_kept_open(settings) as models:
         preflight(books, settings, models)

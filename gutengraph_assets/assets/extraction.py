@@ -11,7 +11,7 @@ from gutengraph_assets.assets.metadata import OWNERS, column_schema, gutenberg_p
 from gutengraph_assets.assets.step import BookStep, book_step, park
 from gutengraph_assets.extraction.filter import filter_entities
 from gutengraph_assets.extraction.ledger import Ledger
-from gutengraph_assets.extraction.naming import STEP, name_book
+from gutengraph_assets.extraction.naming import STEP, choose_strategy, name_book
 from gutengraph_assets.partitions import books
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import parked_reason
@@ -46,10 +46,8 @@ def window_names(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> d
         # Asking for the identity comes before anything is written: a wrong model stops here.
         return {
             "llm": str(gutengraph.models.llm.identity),
-            "naming": settings.naming,
+            "options": choose_strategy(gutengraph.models.llm, settings).options,
             "window_words": settings.window_words,
-            "reply_tokens": settings.list_reply_tokens,
-            "repair": settings.structural_repair,
         }
 
     with book_step(

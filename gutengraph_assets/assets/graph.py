@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from gutengraph_assets.assets.extraction import filtered_entities
+from gutengraph_assets.assets.extraction import filtered_entities, window_names
 from gutengraph_assets.assets.library import chunks
 from gutengraph_assets.assets.metadata import OWNERS, column_schema, gutenberg_page, markdown_table
 from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step, park
@@ -27,7 +27,7 @@ _FILES = {
 
 
 @dg.asset(
-    deps=[filtered_entities, chunks],
+    deps=[filtered_entities, window_names, chunks],
     partitions_def=books,
     group_name="graph",
     kinds={"parquet", "graph"},

@@ -236,7 +236,7 @@ class _Session:
             with self.client.stream("GET", url, headers=headers) as response:
                 return self._answer(url, response)
         except httpx.TransportError as error:
-            cut = isinstance(error, httpx.RemoteProtocolError) and "incomplete" in str(error)
+            cut = isinstance(error, httpx.RemoteProtocolError) and "complete message" in str(error)
             raise _TryAgain(str(error) or type(error).__name__, cut=cut) from error
         except (httpx.InvalidURL, httpx.TooManyRedirects) as error:
             raise SourceUnreachable(f"{url}: {error}.", remedy=MIRROR_REMEDY, book=self.book) from error
