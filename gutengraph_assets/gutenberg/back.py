@@ -45,7 +45,7 @@ def find(paras: list[Para], start: int, *, keep_notes: bool) -> tuple[set[int], 
             what = "editorial sections" if is_editorial(para) else "apparatus"
         elif is_notes(para) and para.gap >= 2:
             what = "" if keep_notes else "notes"
-        elif not keep_notes and not what and para.gap >= SECTION_GAP and _are_footnotes(paras[index:]):
+        elif not keep_notes and not what and para.gap >= SECTION_GAP and _are_footnotes(paras, index):
             what = "notes"
         elif (is_special(para) or is_kept(para)) and para.gap >= 2 and what != "notes":
             what = ""
@@ -58,23 +58,24 @@ def find(paras: list[Para], start: int, *, keep_notes: bool) -> tuple[set[int], 
             gone[what] += para.chars
         elif is_end(para) and left <= _TAIL * size:
             ended = True
-    last = max(set(range(start, len(paras))) - dropped, default=start)
-    if _PAGE.fullmatch(paras[last].text):
+    last = max(set(range(start, len(paras))) - dropped, default=None)
+    if last is not None and _PAGE.fullmatch(paras[last].text):
         dropped.add(last)
         gone["page marks"] += paras[last].chars
     return dropped, gone
 
 
-def _are_footnotes(rest: list[Para]) -> bool:
-    """All that is left of the section is notes."""
-    section = [rest[0]]
-    for para in rest[1:]:
+def _are_footnotes(paras: list[Para], start: int) -> bool:
+    """All of the section that begins at `start` is notes."""
+    if not _FOOTNOTE.match(paras[start].lines[0]):
+        return False
+    for index in range(start + 1, len(paras)):
+        para = paras[index]
         if para.gap >= SECTION_GAP:
             break
-        section.append(para)
-    return all(_FOOTNOTE.match(p.lines[0]) or p.lines[0].startswith("  ") for p in section) and bool(
-        _FOOTNOTE.match(section[0].lines[0])
-    )
+        if not _FOOTNOTE.match(para.lines[0]) and not para.lines[0].startswith("  "):
+            return False
+    return True
 
 
 def _is_advert(section: list[Para]) -> bool:

@@ -13,6 +13,7 @@ A book numbers its chapters in one way, so the question is put to whole series a
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
 from statistics import median_low
@@ -32,6 +33,7 @@ from gutengraph_core.names import words
 
 _REACH = 4
 """Paragraphs that may stand between a division's heading and its first chapter's: titles, a motto."""
+_EPILOGUE_MARKS = 60
 _LATE = 0.25
 """A series that begins after this share of the text does not cover the book alone."""
 
@@ -135,14 +137,17 @@ class _Finder:
         counts if it is set off as the others are and the next goes on (I, II, III, VI, V)."""
         chain: list[Mark] = []
         expected = 1
+        narrowest = SECTION_GAP
         for at, found in enumerate(marks):
+            gap = self.paras[found.index].gap
             after = marks[at + 1].value if at + 1 < len(marks) else None
             if found.value == 1 and chain and self._below_division(found.index):
                 expected = 1
             elif found.value != expected:
-                gap = min((self.paras[m.index].gap for m in chain), default=SECTION_GAP)
-                if not chain or after != expected + 1 or self.paras[found.index].gap < max(2, gap):
+                misprinted = chain and after == expected + 1 and gap >= max(2, narrowest)
+                if not misprinted:
                     continue
+            narrowest = min(gap, narrowest) if chain else gap
             chain.append(found)
             expected += 1
         return chain
@@ -180,17 +185,23 @@ class _Finder:
                 continue
             inner = self.by_index.get(index + 1)
             if inner is not None and inner.level == "bare" and inner.value == 1 and inner.index not in taken:
-                later = [m for m in self.marks if m.index >= inner.index and m.word == inner.word]
-                chain = self._chain(later)
+                chain = self._chain(self._after(inner))
                 if len(chain) >= 2:
                     found |= {m.index: m.text for m in chain}
+                    taken.update(m.index for m in chain)
                     continue
             found[index] = self.paras[index].text
         return found
 
+    def _after(self, first: Mark) -> list[Mark]:
+        """The marks of one form from `first` on, as far as an epilogue may reach."""
+        at = bisect_left(self.marks, first.index, key=lambda m: m.index)
+        return [m for m in self.marks[at : at + _EPILOGUE_MARKS] if m.word == first.word]
+
     def _divisions_with_text(self, plain: dict[int, str]) -> dict[int, str]:
         """PART TWO with an introduction of its own before its first chapter."""
-        return {m.index: m.text for m in self.marks if m.index > min(plain) and self._has_text(m, plain)}
+        first = min(plain)
+        return {m.index: m.text for m in self.marks if m.index > first and self._has_text(m, plain)}
 
     def _has_text(self, found: Mark, headings: dict[int, str]) -> bool:
         """A division's heading after a wide gap with prose below, not another heading."""
@@ -243,11 +254,11 @@ class _Finder:
 
     def _announced(self) -> dict[int, str]:
         """Short lines that the contents list announces, word for word."""
-        titles = set(contents.titles(self.paras, self.listed))
+        titles = {" ".join(words(title)) for title in contents.titles(self.paras, self.listed)}
         found: dict[int, str] = {}
         for index, para in enumerate(self.paras[:-1]):
             short = para.gap >= 2 and len(para.lines) <= 2 and index not in self.listed
-            if short and " ".join(words(para.text)) in {" ".join(words(t)) for t in titles}:
+            if short and " ".join(words(para.text)) in titles:
                 found[index] = para.text
         return found if len(found) >= 2 else {}
 

@@ -79,7 +79,7 @@ def _runs(paras: list[Para], marks: list[Mark]) -> set[int]:
         if after is not None and _is_empty(paras[here.index + 1 : after.index]):
             continue
         if len(run) >= RUN and _at_an_edge(run, len(paras)):
-            listed |= _entries(run, [m for m in marks if m not in run])
+            listed |= _entries(run, [*marks[: at + 1 - len(run)], *marks[at + 1 :]])
         run = []
     return listed
 
@@ -97,12 +97,12 @@ def _at_an_edge(run: list[Mark], n_paras: int) -> bool:
 def _entries(run: list[Mark], others: list[Mark]) -> set[int]:
     """Those of a run that the list holds: all but the text's own first heading, if the run goes into it."""
     keys = {m.key for m in others}
-    own = run[:]
-    while own and (own[-1].key not in keys or (own[-1].key == own[0].key and len(own) > 1)):
-        own.pop()
-    if sum(m.key in keys for m in own) < 0.5 * len(run):
+    end = len(run)
+    while end and (run[end - 1].key not in keys or (end > 1 and run[end - 1].key == run[0].key)):
+        end -= 1
+    if not end or sum(m.key in keys for m in run[:end]) < 0.5 * len(run):
         return set()
-    return set(range(own[0].index, own[-1].index + 1)) if own else set()
+    return set(range(run[0].index, run[end - 1].index + 1))
 
 
 def titles(paras: list[Para], listed: set[int]) -> list[str]:

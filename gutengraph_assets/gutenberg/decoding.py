@@ -37,7 +37,6 @@ _WINDOWS = re.compile(rb"[\x80-\x9f]")
 _INVISIBLE = str.maketrans(dict.fromkeys(map(ord, "\ufeff\u200b\u2060\u00ad\x1a"), None))
 """Byte-order marks, zero-width spaces, soft hyphens (they split names), and DOS's end of file."""
 _BREAKS = re.compile(r"\r\r\n|\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
-_TRAILING = re.compile(r"[ \t\u00a0]+$", re.MULTILINE)
 
 MOST_CONTROLS = 0.001
 """Share of control characters above which a file is no text."""
@@ -131,4 +130,5 @@ def _mended(data: bytes, encoding: str, notes: list[str]) -> str:
 
 def _clean(text: str) -> str:
     text = _BREAKS.sub("\n", text).translate(_INVISIBLE)
-    return _TRAILING.sub("", unicodedata.normalize("NFC", text))
+    # Line by line: a pattern for spaces at line ends is quadratic in a run of spaces that is not at one.
+    return "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).split("\n"))

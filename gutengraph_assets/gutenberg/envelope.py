@@ -33,6 +33,7 @@ _TITLE_LINE = re.compile(
 )
 _FIELD = re.compile(r"^([A-Z][A-Za-z ]{2,30}):[ \t]*(.*)$")
 _FINISHED = re.compile(r"(?:[.!?]|\*{3,}|\bTHE END|\bFINIS|\bFIN|\bENDE)\W*$", re.IGNORECASE)
+_LINES_ABOVE = 6
 _HEADER_LINES = 400
 """The longest small print ends at line 377."""
 
@@ -102,8 +103,14 @@ def _end(lines: list[str], start: int) -> int | None:
         return None
     end = ends[-1] if ends else plain[-1]
     # 'End of Project Gutenberg's X' stands a few lines before the mark, and is no part of X.
-    near = [n for n in plain if sum(bool(line) for line in lines[n:end]) <= 6]
-    return min([end, *near])
+    above = 0
+    for number in range(end - 1, start - 1, -1):
+        if _END_LINE.match(lines[number]):
+            end = number
+        above += bool(lines[number])
+        if above > _LINES_ABOVE:
+            break
+    return end
 
 
 def _refuse_if_cut(lines: list[str], *, old: bool, book: int) -> None:

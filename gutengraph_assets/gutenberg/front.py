@@ -18,7 +18,8 @@ from gutengraph_core.names import words
 
 _CREDIT = re.compile(
     r"\W*(?:produced by|e-?text (?:prepared|produced|scanned)"
-    r"|this (?:e-?text|e-?book|file|book) (?:was|is|has been)|transcribed (?:from|by)|special thanks|many thanks|thanks to|html version|proofread|scanned (?:by|and)"
+    r"|this (?:e-?text|e-?book|file|book) (?:was|is|has been)|transcribed (?:from|by)|special thanks"
+    r"|many thanks|thanks to|html version|proofread|scanned (?:by|and)"
     r"|prepared by|digiti[sz]ed by|credits?:|release date|updated editions|(?:the )?project gutenberg"
     r"|edited by .{1,60}(?:html|e-?text)|note: (?:project gutenberg|images of|this))"
     r"|.{0,600}(?:distributed proofread|pgdp\.net|pglaf\.org|gutenberg\.(?:org|net)|internet archive"
@@ -27,8 +28,8 @@ _CREDIT = re.compile(
 )
 _PUBLISHER = re.compile(
     r"copyright|all rights reserved|entered according|(?:first|originally) published|reprinted"
-    r"|printed (?:in|by|at)|published by|\bpublishers?\b|\bpress\b|& co\b|& sons?\b"
-    r"|\blimited\b|\bltd\b|\bcompany\b|\bedition\b|illustrat(?:ed|ions?)\b|translated|rendered into|\bauthor of\b|\bcomplete\b"
+    r"|printed (?:in|by|at)|published by|\bpublishers?\b|\bpress\b|& co\b|& sons?\b|\blimited\b|\bltd\b"
+    r"|\bcompany\b|\bedition\b|illustrat(?:ed|ions?)\b|translated|rendered into|\bauthor of\b|\bcomplete\b"
     r"|\bin (?:two|three|four|\d) volumes\b"
     r"|\b(?:london|new york|boston|paris|leipzig|philadelphia|chicago|edinburgh|dublin|berlin)\b",
     re.IGNORECASE,
@@ -84,7 +85,7 @@ class Front:
                 self._drop(index, state.removeprefix("drop "))
                 if not pending and state in ("drop title page", "drop credits", "drop contents"):
                     state = ""
-        return len(self.paras) if first is None else first
+        return self._first_sentence() if first is None else first
 
     def _judge(self, index: int) -> tuple[str, bool]:
         """What a paragraph begins: `keep`, `text` (running text without a heading), or `drop` and what; and
@@ -151,6 +152,16 @@ class Front:
             if self._is_title_page(below) or below.gap >= SECTION_GAP:
                 return False
         return False
+
+    def _first_sentence(self) -> int:
+        """Text without headings or full paragraphs, as a dialogue may be: from the first sentence on."""
+        for index, para in enumerate(self.paras):
+            if index in self.listed or self._is_title_page(para) or _CREDIT.match(para.text[:800]):
+                continue
+            if len(para.text) >= _ENTRY and _SENTENCE_END.search(para.text):
+                self.dropped -= set(range(index, len(self.paras)))
+                return index
+        return len(self.paras)
 
     def _back_to_the_start(self, index: int) -> int:
         """Text without any heading: short sentences directly before its first full paragraph are its own."""

@@ -38,8 +38,8 @@ _FORMS: list[tuple[Kind, re.Pattern[str]]] = [
         re.compile(
             r"\bhistory\b|\bbiograph(?:y|ies)\b|\bcorrespondence\b|\bessays?\b|\bphilosophy\b|\bpolitics\b"
             r"|\bdescription and travel\b|\breligio(?:n|us)\b|\btheology\b|\bsciences?\b|\blaw\b"
-            r"|\beconomics\b|\bdiaries\b|\bpersonal narratives\b|\bsermons\b|\bsatire\b|\bdictionaries\b|\bhandbooks\b"
-            r"|\bcooking\b",
+            r"|\beconomics\b|\bdiaries\b|\bpersonal narratives\b|\bsermons\b|\bsatire\b|\bdictionaries\b"
+            r"|\bhandbooks\b|\bcooking\b",
             re.I,
         ),
     ),

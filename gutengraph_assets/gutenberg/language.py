@@ -52,8 +52,8 @@ _STOP_WORDS = {
 _SAMPLE = 20_000
 _WORD = re.compile(r"[^\W\d_]+")
 SURE = 0.65
-"""Share of the votes from which a guess is acted upon. Of the 41 mirror books all are guessed right, the least
-sure with .73."""
+"""Share of the votes from which a guess is acted upon. All 41 mirror books are guessed right, the least sure
+with .73."""
 
 
 def code(name: str) -> str:
