@@ -1,5 +1,7 @@
 """The graph brain: one book's graph as files, and the merged graph of the library as a database."""
 
+from pathlib import Path
+
 import dagster as dg
 
 from gutengraph_assets.assets.extraction import filtered_entities, window_names
@@ -10,6 +12,7 @@ from gutengraph_assets.extraction.book_graph import build_book_graph, write_book
 from gutengraph_assets.partitions import books, every_book
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import parked_reason
+from gutengraph_core.files import sha256
 from gutengraph_core.graph import versions
 from gutengraph_core.graph.build import build_merged
 from gutengraph_core.graph.stage import is_complete
@@ -49,6 +52,10 @@ def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) ->
         if reason := parked_reason(step.record):
             park(step, reason, _FILES)
             step.counts = {"cast": 0, "relations": 0}
+            # Empty and whole: the merged graph has the book and its passages.
+            step.fields["graph_sha256"] = {
+                Path(name).name: sha256(step.library.path(step.book, name)) for name in _FILES
+            }
         else:
             if not step.fresh:
                 _build(step, gutengraph)
