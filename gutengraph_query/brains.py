@@ -34,11 +34,18 @@ class Brains:
     """Everything a question needs. Cheap to construct; nothing is loaded before its first use."""
 
     def __init__(
-        self, settings: Settings, *, embedder: Embedder | None = None, llm: LLM | None = None
+        self,
+        settings: Settings,
+        *,
+        embedder: Embedder | None = None,
+        llm: LLM | None = None,
+        cache: bool = False,
     ) -> None:
+        """`cache`: answer from the reply cache what the model has answered before (for evaluations)."""
         self.settings = settings
         self.library = settings.library
         self._given = (embedder, llm)
+        self._cache = cache
         self._lock = threading.RLock()
         self._view: GraphView | None = None
         self._vectors: dict[str, Matrix] = {}
@@ -59,7 +66,8 @@ class Brains:
             return self._given[1]
         from gutengraph_core.llm import open_llm
 
-        return open_llm(self.settings.answering_llm, self.settings)
+        # without the reply cache: an answer is timed as it comes, and a question is seldom asked twice
+        return open_llm(self.settings.answering_llm, self.settings, cache=self._cache)
 
     def instructed(self) -> LLM | None:
         """The model, if it follows instructions; None for a base model, which is then not even opened."""

@@ -15,11 +15,11 @@ _book = click.option("--book", type=int, metavar="ID", help="Ask about one book 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else.")
 
 
-def _brains() -> Brains:
+def _brains(*, cache: bool = False) -> Brains:
     from gutengraph_core.settings import load_settings
     from gutengraph_query.brains import Brains
 
-    return Brains(load_settings())
+    return Brains(load_settings(), cache=cache)
 
 
 def _print_json(document: Any) -> None:
@@ -114,7 +114,7 @@ def evaluate(gold_dir: Path, as_json: bool) -> None:
     from gutengraph_query.evaluate.report import show_report
     from gutengraph_query.evaluate.run import evaluate as scored
 
-    here = _brains()
+    here = _brains(cache=True)
     command = f"gutengraph evaluate {gold_dir}"
     report = scored(here, gold_dir, command=command, say=lambda line: click.echo(line, err=True))
     if as_json:

@@ -9,14 +9,13 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 
+from gutengraph_core.graph.schema import STATED
 from gutengraph_query.ask import Answer, Comparison
 from gutengraph_query.brains import Brains
 from gutengraph_query.listing import CharacterRow, RelationRow
 from gutengraph_query.merging.spans import shortened
 from gutengraph_query.state import Citation
 
-STATED = 0.85
-"""From this confidence on a relation is shown as stated, below it as likely."""
 _QUOTED = 40
 _ALIASES = 4
 

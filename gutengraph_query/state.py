@@ -37,6 +37,8 @@ class EdgeQuote(TypedDict):
     end: int
     quote: str
     confidence: float
+    sentence: str
+    """The edge in words: 'Ahab is captain of Pequod.'"""
 
 
 class GraphHit(TypedDict):
@@ -51,8 +53,6 @@ class GraphHit(TypedDict):
     score: float
     """Cosine of a walk's line and the question; confidence of a lookup's surest edge."""
     edges: list[EdgeQuote]
-    sentence: str
-    """The edges in words."""
 
 
 class EntryNode(TypedDict):

@@ -96,6 +96,22 @@ _EDGES: list[tuple[str, str, str, str, float]] = [
 ]
 
 
+def build_library(library: Library, *books: int) -> ToyEmbedder:
+    """Both brains of `books` (7 if none is named), as after a whole build."""
+    from gutengraph_core.graph.build import build_merged
+    from gutengraph_core.vectors import ChunkTable
+
+    toy = ToyEmbedder()
+    table = ChunkTable.open(library, toy.identity, create=True)
+    for book in books or (7,):
+        write_book(library, book)
+        rows = chunk_rows(book)
+        vectors = toy.embed_documents([row["text"] for row in rows])
+        table.replace_book(book, pa.Table.from_pylist(rows, schema=tables.CHUNKS), vectors)
+    build_merged(library)
+    return toy
+
+
 def node_id(name: str, book: int) -> str:
     return f"{book}:{names.slug(name)}"
 

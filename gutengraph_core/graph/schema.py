@@ -34,6 +34,9 @@ INTERACTS_PAIRS: tuple[tuple[Label, Label], ...] = (
 )
 """The pairs that INTERACTS_WITH holds; RELATED_TO is Character to Character."""
 
+STATED = 0.85
+"""Relations of this confidence and more are shown as stated by the text, the others as likely."""
+
 WALKED: tuple[str, str] = ("RELATED_TO", "INTERACTS_WITH")
 """What degree counts and a walk follows: through Book or Passage everybody meets everybody in two hops."""
 

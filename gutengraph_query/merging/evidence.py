@@ -42,9 +42,9 @@ class Evidence:
 
     def text(self) -> str:
         """Everything in it, in which a name of the answer must stand."""
-        told = [fact["line"] + " " + fact["sentence"] for fact in self.facts]
-        quoted = [edge["quote"] for fact in self.facts for edge in fact["edges"]]
-        return "\n".join([*told, *quoted, *(p["text"] for p in self.passages)])
+        edges = [edge for fact in self.facts for edge in fact["edges"]]
+        told = [fact["line"] for fact in self.facts] + [f"{e['sentence']} {e['quote']}" for e in edges]
+        return "\n".join([*told, *(p["text"] for p in self.passages)])
 
     def _cite(self, citation: Citation) -> str:
         key = (citation["kind"], citation["book"], citation["start"], citation["end"])

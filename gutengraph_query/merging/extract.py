@@ -24,14 +24,12 @@ name costs the reader more than it brings."""
 EXCERPTS = 2
 LISTED = 8
 """Longest list of names that is read rather than skimmed; the rest is counted."""
-_WALKS = 3
+_TOLD = 3
+"""Edges told in sentences; one where passages follow, which know more."""
 _NAME_BONUS = 0.5
 """What a chosen name adds to the cosine of an excerpt, scaled to 1. On 75 questions 0 to 1 made no difference;
 but an excerpt that shows the name lets the reader judge it."""
 _CHARS_PER_TOKEN = 4
-_SURE = 0.85
-"""Edges of this confidence and more are stated, others likely."""
-
 UNKNOWN = "The books here do not say."
 
 
@@ -61,12 +59,12 @@ def extract(
     if evidence.empty:
         return Draft(UNKNOWN, known=False)
     looked_up = [fact for fact in evidence.facts if fact["by"] == "lookup"]
-    walks = [fact for fact in evidence.facts if fact["by"] == "walk"][:_WALKS]
+    walks = [fact for fact in evidence.facts if fact["by"] == "walk"]
     parts: list[str] = []
     if looked_up:
         parts.append(_told(looked_up, evidence, total=total, counts=counts))
     elif walks:
-        parts += [_sentence(fact, evidence) for fact in walks]
+        parts.append(_sentences(walks, evidence, most=1 if evidence.passages else _TOLD))
     chosen = Chosen([], [], 0, 0)
     offered: list[Candidate] = []
     if evidence.passages:
@@ -131,25 +129,21 @@ def _perhaps(offered: Sequence[Candidate], evidence: Evidence) -> str:
 
 
 def _told(facts: Sequence[GraphHit], evidence: Evidence, *, total: int, counts: bool) -> str:
-    """What a lookup found, as a sentence or a list."""
-    with_edges = [fact for fact in facts if fact["edges"]]
-    if len(facts) == 1 and with_edges:
-        return _sentence(facts[0], evidence) + _quote(facts[0])
+    """What a lookup found: one answer in a sentence and its quote, several as a list."""
+    if len(facts) == 1 and facts[0]["edges"] and not counts:
+        first = facts[0]["edges"][0]
+        return f"{_sentences(facts, evidence, most=_TOLD)} “{shortened(first['quote'])}”"
     cited = [
         f"{f['answer']} {evidence.cite_edge(f['edges'][0])}" if f["edges"] else f["answer"] for f in facts
     ]
-    listed = name_list(cited, total=total)
     opening = f"{total}: " if counts else ""
-    return f"{opening}{listed}." + (_quote(with_edges[0]) if with_edges and not counts else "")
+    return f"{opening}{name_list(cited, total=total)}."
 
 
-def _sentence(fact: GraphHit, evidence: Evidence) -> str:
-    cites = "".join(dict.fromkeys(evidence.cite_edge(edge) for edge in fact["edges"][:_WALKS]))
-    hedge = "" if fact["by"] == "walk" or fact["score"] >= _SURE else "Probably: "
-    return (
-        f"{hedge}{fact['sentence']} {cites}.".replace(". [", " [") if cites else f"{hedge}{fact['sentence']}"
-    )
-
-
-def _quote(fact: GraphHit) -> str:
-    return f" “{shortened(fact['edges'][0]['quote'])}”"
+def _sentences(facts: Sequence[GraphHit], evidence: Evidence, *, most: int) -> str:
+    """The distinct edges of some facts, a sentence and a citation each, at most `most`."""
+    told: dict[str, str] = {}
+    for edge in (edge for fact in facts for edge in fact["edges"]):
+        if len(told) < most and edge["sentence"] not in told:
+            told[edge["sentence"]] = f"{edge['sentence'].removesuffix('.')} {evidence.cite_edge(edge)}."
+    return " ".join(told.values())

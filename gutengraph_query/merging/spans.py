@@ -78,9 +78,10 @@ def excerpts(text: str, *, longest: int = EXCERPT_WORDS) -> list[str]:
     """A text cut at the ends of sentences, then of clauses, into pieces of at most `longest` words, verbatim
     but for white space."""
     pieces: list[str] = []
-    shielded = _TITLE_STOP.sub(rf"\1.{_GAP}", names.squeeze(text))
-    for sentence in _SENTENCE.split(shielded):
-        pieces += _pieces(sentence.replace(_GAP, " "), longest)
+    for paragraph in re.split(r"\n\s*\n", text):  # a heading is no part of the sentence below it
+        shielded = _TITLE_STOP.sub(rf"\1.{_GAP}", names.squeeze(paragraph))
+        for sentence in _SENTENCE.split(shielded):
+            pieces += _pieces(sentence.replace(_GAP, " "), longest)
     return [piece for piece in pieces if len(piece.split()) >= _SHORTEST]
 
 

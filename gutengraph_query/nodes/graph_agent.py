@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gutengraph_core.graph.read import Edge, Graph
-from gutengraph_core.graph.schema import SYMMETRIC
+from gutengraph_core.graph.schema import STATED, SYMMETRIC
 from gutengraph_query.brains import Brains, GraphView, brains
 from gutengraph_query.nodes.common import Update, count, message, timed
-from gutengraph_query.retrieval.ego import ScoredWalk, keep_relevant, walk
+from gutengraph_query.retrieval.ego import ScoredWalk, joining, keep_relevant, walk
 from gutengraph_query.retrieval.entry import Entry, named, nearest
 from gutengraph_query.retrieval.lookup import Found, Lookup, Lookups
 from gutengraph_query.state import EdgeQuote, EntryNode, GraphHit, QueryState
@@ -38,6 +38,8 @@ def graph_agent(state: QueryState) -> Update:
         text = _told(lookup)
     else:
         walks = _walks(here, view, question, entries, book, statements)
+        if question.between:
+            walks = joining(walks, entries) or walks
         hits = [_of_walk(w, view.graph) for w in walks]
         text = "\n".join(hit["line"] for hit in hits) if hits else f"Found {NO_PATHS}."
     return {
@@ -100,25 +102,25 @@ def _of_lookup(found: Found, graph: Graph) -> GraphHit:
         answer=found.node.name,
         book=found.node.book,
         score=round(found.confidence, 4),
-        edges=[_quoted(edge) for edge in edges],
-        sentence=in_words(edges, graph, first=found.node.id) if edges else f"{found.node.name}.",
+        edges=[_quoted(edge, graph, first=found.node.id) for edge in edges],
     )
 
 
 def _of_walk(scored: ScoredWalk, graph: Graph) -> GraphHit:
-    edges = scored.walk.edges
+    trail = scored.walk
     return GraphHit(
         by="walk",
-        line=scored.walk.line,
+        line=trail.line,
         answer="",
-        book=edges[0].book,
+        book=trail.edges[0].book,
         score=round(scored.score, 4),
-        edges=[_quoted(edge) for edge in edges],
-        sentence=in_words(edges, graph, first=scored.walk.nodes[0]),
+        edges=[
+            _quoted(edge, graph, first=node) for node, edge in zip(trail.nodes, trail.edges, strict=False)
+        ],
     )
 
 
-def _quoted(edge: Edge) -> EdgeQuote:
+def _quoted(edge: Edge, graph: Graph, *, first: str) -> EdgeQuote:
     return EdgeQuote(
         line=edge.line,
         book=edge.book,
@@ -127,16 +129,14 @@ def _quoted(edge: Edge) -> EdgeQuote:
         end=edge.end,
         quote=edge.quote,
         confidence=round(edge.confidence, 4),
+        sentence=in_words(edge, graph, first=first),
     )
 
 
-def in_words(edges: Sequence[Edge], graph: Graph, *, first: str) -> str:
-    """Edges as sentences: 'Ahab is captain of Pequod.' A symmetric relation begins with `first` where it can."""
-    nodes, row = graph.vectors.nodes, graph.vectors.row
-    told = []
-    for edge in edges:
-        turned = edge.type in SYMMETRIC and edge.target == first
-        subject, other = (edge.target, edge.source) if turned else (edge.source, edge.target)
-        kind = said(edge.type, nodes[row[subject]].gender)
-        told.append(f"{edge.name(subject)} is {kind} {edge.name(other)}.")
-    return " ".join(dict.fromkeys(told))
+def in_words(edge: Edge, graph: Graph, *, first: str) -> str:
+    """An edge as a sentence: 'Ahab is captain of Pequod.' A symmetric relation begins with `first`."""
+    turned = edge.type in SYMMETRIC and edge.target == first
+    subject, other = (edge.target, edge.source) if turned else (edge.source, edge.target)
+    gender = graph.vectors.nodes[graph.vectors.row[subject]].gender
+    kind = said(edge.type, gender=gender, sure=edge.confidence >= STATED)
+    return f"{edge.name(subject)} {kind} {edge.name(other)}."

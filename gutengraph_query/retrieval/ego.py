@@ -98,7 +98,17 @@ def keep_relevant(
     scored = [ScoredWalk(w, cosines[line]) for w, line in zip(walks, lines, strict=True)]
     kept = [s for s in scored if s.score >= threshold]
     kept.sort(key=lambda s: (-s.score, len(s.walk.edges), s.walk.line))
-    return kept[:limit]
+    once = {
+        frozenset(e.key for e in s.walk.edges): s for s in reversed(kept)
+    }  # a trail, told from either end
+    return [s for s in kept if once[frozenset(e.key for e in s.walk.edges)] is s][:limit]
+
+
+def joining(walks: Sequence[ScoredWalk], entries: Sequence[Entry]) -> list[ScoredWalk]:
+    """The walks that lead from one entry to another, shortest first."""
+    ends = {entry.node.id for entry in entries}
+    found = [s for s in walks if s.walk.nodes[0] in ends and s.walk.nodes[-1] in ends]
+    return sorted(found, key=lambda s: (len(s.walk.edges), -s.score))
 
 
 def _goes_on(node: Node, start: set[str], hub_degree: int) -> bool:

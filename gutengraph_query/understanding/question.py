@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gutengraph_core import names
 from gutengraph_query.understanding.relation_words import IDENTITY_WORDS, NOUNS, VERBS, Asked
@@ -20,6 +20,7 @@ _FILL = frozenset(
 _AUX = frozenset("do does did is are was were has have had will would".split())
 _WH = frozenset("who whom whose which what where when how why".split())
 _JOINS = frozenset("of to for at in on aboard".split())
+_RELATIVE = frozenset("that which who whom".split())
 _LOOKAHEAD = 2
 _LONGEST_NAME = 6
 
@@ -251,6 +252,22 @@ class _Reader:
         agent = "by" in [self._low(j) for j in range(i + 1, after)]
         return Relation(verb.asked(anchor_is_subject=agent), anchor, low)
 
+    def _clause(self, i: int, noun: Asked) -> tuple[Anchor | None, int]:
+        """'the ship that X commands', 'the man who killed X': from behind the relative pronoun."""
+        anchor, after = self._phrase(i)
+        verb = VERBS.get(self._low(after if anchor is not None else i))
+        if verb is None:
+            return None, i
+        if anchor is not None:
+            asked, end = verb.asked(anchor_is_subject=True), after + 1
+        else:
+            anchor, end = self._phrase(i + 1)
+            asked = verb.asked(anchor_is_subject=False)
+        if anchor is None:
+            return None, i
+        word = self._low(end - 1) if end == after + 1 else self._low(i)
+        return Relation(replace(asked, gender=noun.gender, label=noun.label), anchor, word), end
+
     def _phrase_before(self, start: int, end: int) -> tuple[Anchor | None, int]:
         anchor, after = self._phrase(start)
         if anchor is not None and after <= end:
@@ -284,7 +301,11 @@ class _Reader:
                 anchor, i = Relation(asked, anchor, word), i + size
         else:
             noun = self._noun(i) if i < len(self.tokens) else None
-            if noun is None or self._low(i + noun[1]) not in _JOINS:
+            if noun is None:
+                return None, i
+            if self._low(i + noun[1]) in _RELATIVE:
+                return self._clause(i + noun[1] + 1, noun[0])
+            if self._low(i + noun[1]) not in _JOINS:
                 return None, i
             inner, end = self._phrase(i + noun[1] + 1)
             if inner is None:

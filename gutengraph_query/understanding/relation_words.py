@@ -147,55 +147,61 @@ IDENTITY_WORDS = frozenset(("reality", "truth", "really", "disguise", "alias"))
 """'Who was X in truth?' asks for `same_as`."""
 
 _SAID: dict[str, str] = {
-    "sibling_of": "a sibling of",
-    "spouse_of": "married to",
-    "friend_of": "a friend of",
-    "enemy_of": "an enemy of",
-    "cousin_of": "a cousin of",
-    "engaged_to": "engaged to",
-    "colleague_of": "a colleague of",
-    "same_as": "the same as",
-    "related_to": "connected with",
-    "parent_of": "a parent of",
-    "step_parent_of": "a step-parent of",
-    "grandparent_of": "a grandparent of",
-    "aunt_or_uncle_of": "aunt or uncle of",
-    "loves": "in love with",
-    "employer_of": "the employer of",
-    "serves": "in the service of",
-    "works_for": "working for",
-    "owner_of": "the owner of",
-    "captain_of": "captain of",
-    "first_mate_of": "first mate of",
-    "second_mate_of": "second mate of",
-    "third_mate_of": "third mate of",
-    "harpooneer_of": "harpooneer of",
-    "coxswain_of": "coxswain of",
-    "boatswain_of": "boatswain of",
-    "teacher_of": "a teacher of",
-    "student_at": "a student at",
-    "governess_of": "governess of",
-    "guardian_of": "guardian of",
-    "patron_of": "a patron of",
-    "creator_of": "the creator of",
-    "kills": "the killer of",
-    "patient_of": "a patient of",
-    "lives_in": "living in",
-    "born_in": "born in",
+    "sibling_of": "is a sibling of",
+    "spouse_of": "is married to",
+    "friend_of": "is a friend of",
+    "enemy_of": "is an enemy of",
+    "cousin_of": "is a cousin of",
+    "engaged_to": "is engaged to",
+    "colleague_of": "is a colleague of",
+    "same_as": "is the same as",
+    "related_to": "is connected with",
+    "parent_of": "is a parent of",
+    "step_parent_of": "is a step-parent of",
+    "grandparent_of": "is a grandparent of",
+    "aunt_or_uncle_of": "is aunt or uncle of",
+    "loves": "loves",
+    "employer_of": "is the employer of",
+    "serves": "serves",
+    "works_for": "works for",
+    "owner_of": "is the owner of",
+    "captain_of": "is captain of",
+    "first_mate_of": "is first mate of",
+    "second_mate_of": "is second mate of",
+    "third_mate_of": "is third mate of",
+    "harpooneer_of": "is harpooneer of",
+    "coxswain_of": "is coxswain of",
+    "boatswain_of": "is boatswain of",
+    "teacher_of": "is a teacher of",
+    "student_at": "is a student at",
+    "governess_of": "is governess of",
+    "guardian_of": "is guardian of",
+    "patron_of": "is a patron of",
+    "creator_of": "is the creator of",
+    "kills": "kills",
+    "patient_of": "is a patient of",
+    "lives_in": "lives in",
+    "born_in": "was born in",
 }
 
 _GENDERED: dict[str, tuple[str, str]] = {
-    "sibling_of": ("the brother of", "the sister of"),
-    "parent_of": ("the father of", "the mother of"),
-    "step_parent_of": ("the stepfather of", "the stepmother of"),
-    "grandparent_of": ("the grandfather of", "the grandmother of"),
-    "aunt_or_uncle_of": ("the uncle of", "the aunt of"),
-    "spouse_of": ("the husband of", "the wife of"),
+    "sibling_of": ("is the brother of", "is the sister of"),
+    "parent_of": ("is the father of", "is the mother of"),
+    "step_parent_of": ("is the stepfather of", "is the stepmother of"),
+    "grandparent_of": ("is the grandfather of", "is the grandmother of"),
+    "aunt_or_uncle_of": ("is the uncle of", "is the aunt of"),
+    "spouse_of": ("is the husband of", "is the wife of"),
 }
 
 
-def said(kind: str, gender: str | None = None) -> str:
-    """How "a is TYPE b" is said between the two names: 'captain of', 'the sister of' where the gender is known."""
-    if kind in _GENDERED and gender in ("M", "F"):
-        return _GENDERED[kind][0 if gender == "M" else 1]
-    return _SAID[kind]
+def said(kind: str, *, gender: str | None = None, sure: bool = True) -> str:
+    """How "a is TYPE b" is said between the two names: 'is captain of', 'is probably the sister of'.
+
+    The word of a gender is used where `gender` is M or F; 'probably' where it is not `sure`.
+    """
+    known = kind in _GENDERED and gender in ("M", "F")
+    phrase = _GENDERED[kind][0 if gender == "M" else 1] if known else _SAID[kind]
+    if sure:
+        return phrase
+    verb, _, rest = phrase.partition(" ")
+    return f"{verb} probably {rest}" if verb in ("is", "was") else f"probably {phrase}"
