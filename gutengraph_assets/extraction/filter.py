@@ -34,7 +34,8 @@ class FilteredEntities:
     merges: pa.Table
     """MERGES: one row a pair of names that were joined, with the rule and, where there is one, the place."""
     counts: dict[str, int]
-    """names, persons, cast, mentioned, dropped, locations, objects, merges, occurrences."""
+    """names, persons and of these cast, mentioned, dropped; locations, objects, others_dropped; merges,
+    occurrences."""
 
 
 def filter_entities(
@@ -223,7 +224,7 @@ class _Ids:
 
 
 def _counts(rows: Sequence[Mapping[str, Any]], *, names: int, merges: int) -> dict[str, int]:
-    standing = Counter(row["standing"] for row in rows)
+    standing = Counter(row["standing"] for row in rows if row["label"] == "Character")
     kept = Counter(row["label"] for row in rows if row["standing"] == "kept")
     return {
         "names": names,
@@ -233,6 +234,7 @@ def _counts(rows: Sequence[Mapping[str, Any]], *, names: int, merges: int) -> di
         "dropped": standing["dropped"],
         "locations": kept["Location"],
         "objects": kept["Object"],
+        "others_dropped": sum(row["standing"] == "dropped" for row in rows) - standing["dropped"],
         "merges": merges,
         "occurrences": sum(row["mentions"] for row in rows),
     }
