@@ -58,10 +58,13 @@ def find(paras: list[Para], start: int, *, keep_notes: bool) -> tuple[set[int], 
             gone[what] += para.chars
         elif is_end(para) and left <= _TAIL * size:
             ended = True
-    last = max(set(range(start, len(paras))) - dropped, default=None)
-    if last is not None and _PAGE.fullmatch(paras[last].text):
-        dropped.add(last)
-        gone["page marks"] += paras[last].chars
+    for index in range(len(paras) - 1, start, -1):
+        text = paras[index].text
+        if index not in dropped and not (_PAGE.fullmatch(text) or _STARS.fullmatch(text)):
+            break
+        if index not in dropped:
+            dropped.add(index)
+            gone["page marks and rules"] += paras[index].chars
     return dropped, gone
 
 

@@ -34,8 +34,10 @@ from gutengraph_core.names import words
 _REACH = 4
 """Paragraphs that may stand between a division's heading and its first chapter's: titles, a motto."""
 _EPILOGUE_MARKS = 60
+_LONGEST_PREFACE = 40_000
 _LATE = 0.25
-"""A series that begins after this share of the text does not cover the book alone."""
+"""A series that begins after this share of the text, and after more characters than a preface has, does not
+cover the book alone."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,7 @@ class _Finder:
     def _before_a_late_start(self, first: int) -> dict[int, str]:
         """In a treatise introductions are half the book: headings in capitals before a late chapter one."""
         before = sum(p.chars for p in self.paras[:first])
-        if before <= _LATE * sum(p.chars for p in self.paras):
+        if before <= max(_LONGEST_PREFACE, _LATE * sum(p.chars for p in self.paras)):
             return {}
         found = {i: text for i, text in self._capitals(least=1).items() if i < first}
         divisions = {m.index: m.text for m in self.marks if m.index < first and self._has_text(m, found)}

@@ -40,6 +40,8 @@ _BREAKS = re.compile(r"\r\r\n|\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 
 MOST_CONTROLS = 0.001
 """Share of control characters above which a file is no text."""
+MOST_BROKEN = 0.1
+"""Share of a text's special characters that may be broken in UTF-8; more, and it is in another encoding."""
 FOREIGN_SCRIPT = 0.25
 """Share of high bytes above which a text is in no Latin script, and its encoding has to be guessed."""
 
@@ -90,11 +92,13 @@ def _characters(data: bytes, notes: list[str]) -> tuple[str, str]:
     except UnicodeDecodeError:
         pass
     declared = _declared(data)
-    if declared == "utf-8":
+    mended = data.decode("utf-8", "replace")
+    broken = mended.count("\ufffd")
+    if broken < MOST_BROKEN * sum(not c.isascii() for c in mended):
         return _mended(data, "utf-8", notes), "utf-8"
     high = sum(byte > 0x7F for byte in data[:: max(1, len(data) // 100_000)])
     foreign = high > FOREIGN_SCRIPT * min(len(data), 100_000)
-    guesses = [declared] if declared not in ("", "ascii", "iso8859-1") else []
+    guesses = [declared] if declared not in ("", "ascii", "utf-8", "iso8859-1") else []
     if foreign and not guesses and (best := from_bytes(data[:200_000]).best()) is not None:
         guesses.append(best.encoding)
     western = "cp1252" if _WINDOWS.search(data) else "latin-1"

@@ -30,7 +30,7 @@ _NOTES = re.compile(r"\W*(?:the )?(?:footnotes?|endnotes?|notes|fußnoten|anmerk
 _KEPT = re.compile(
     r"\W*(?:the )?(?:author[’']s |a )?(?:preface|foreword|introduction|introductory|prologue|prolog|prelude"
     r"|proem|advertisement|explanatory|notice|dedication|argument|epigraph|to the reader|induction"
-    r"|avant-propos|préface|vorwort|einleitung|dramatis person|characters"
+    r"|avant-propos|préface|vorwort|einleitung|dramatis person\w*|characters"
     r"|persons (?:of|in) the (?:play|drama))\b.{0,80}|.{0,60}\bto the (?:\w+ )?reader\W*",
     re.IGNORECASE,
 )
