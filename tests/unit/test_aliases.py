@@ -1,0 +1,114 @@
+"""Which names are one person's, and which are not however alike."""
+
+from __future__ import annotations
+
+import pytest
+from stories import text_of
+
+from gutengraph_assets.extraction.aliases.conflicts import conflict
+from gutengraph_assets.extraction.aliases.given_names import are_variants, gender_of
+from gutengraph_assets.extraction.aliases.ladder import merge_names
+from gutengraph_assets.extraction.aliases.person_name import parse
+from gutengraph_assets.extraction.occurrences import NameFinder
+
+
+def persons(body: str, *names: str, **by_hand: list[tuple[str, str]]) -> list[set[str]]:
+    """The names of each person that the rules make of `names` in a body."""
+    text = text_of(body)
+    return [set(person.names) for person in merge_names(text, NameFinder(names).find(text), **by_hand)]
+
+
+@pytest.mark.parametrize(
+    ("surface", "titles", "given", "surname"),
+    [
+        ("Captain Amos Thorne", ("captain",), "amos", "thorne"),
+        ("Mrs. Thorne", ("mrs",), None, "thorne"),
+        ("Sir Hugh", ("sir",), "hugh", None),
+        ("Long John Thorne", (), "john", "thorne"),
+        ("Count de la Motte", ("count",), None, "de la motte"),
+        ("Doctor Pell", ("dr",), None, "pell"),
+        ("Miss Anne", ("miss",), "anne", None),
+    ],
+)
+def test_a_name_is_taken_apart(surface: str, titles: tuple[str, ...], given: str, surname: str) -> None:
+    name = parse(surface)
+    assert (name.titles, name.given, name.surname) == (titles, given, surname)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "reason"),
+    [
+        ("Mr. Thorne", "Mrs. Thorne", "gender"),
+        ("Mrs. Thorne", "Miss Thorne", "title"),
+        ("Anne Thorne", "Jane Thorne", "given_name"),
+        ("Captain Thorne", "Dr. Thorne", "title"),
+        ("Sir Hugh Thorne", "Mr. Thorne", "title"),
+        ("Young Thorne", "Old Thorne", "age"),
+        ("Mrs. Thorne", "Anne Thorne", "married"),
+        ("Captain Thorne", "Thorne", None),
+        ("Lizzy Thorne", "Elizabeth Thorne", None),
+        ("Anderson", "Job Anderson", None),
+    ],
+)
+def test_names_that_cannot_be_one_person(a: str, b: str, reason: str | None) -> None:
+    one, other = parse(a), parse(b)
+    assert conflict(one, other, gender_a=one.gender, gender_b=other.gender) == reason
+    assert conflict(other, one, gender_a=other.gender, gender_b=one.gender) == reason
+
+
+def test_given_names_know_their_short_forms_and_genders() -> None:
+    assert are_variants("lizzy", "elizabeth")
+    assert are_variants("kit", "christopher")
+    assert are_variants("r.", "robert")
+    assert not are_variants("jane", "anne")
+    assert not are_variants("mary", "harry")
+    assert (gender_of("lettice"), gender_of("nathaniel"), gender_of("thorne")) == ("F", "M", None)
+
+
+def test_title_and_surname_are_one_man() -> None:
+    body = "Captain Thorne went aboard. Thorne was late. Amos Thorne never hurried."
+    assert persons(body, "Captain Thorne", "Thorne", "Amos Thorne") == [
+        {"Captain Thorne", "Thorne", "Amos Thorne"}
+    ]
+
+
+def test_husband_wife_and_daughter_stay_three() -> None:
+    body = "Mr. Hale came in. Mrs. Hale sat down. Miss Hale was singing.\n\nMr. Hale spoke to Mrs. Hale."
+    assert len(persons(body, "Mr. Hale", "Mrs. Hale", "Miss Hale")) == 3
+
+
+def test_a_bare_surname_goes_to_the_man() -> None:
+    body = "Mr. Hale rose early. Mrs. Hale did not. Hale was a farmer, and his horse was lame."
+    assert {"Hale", "Mr. Hale"} in persons(body, "Mr. Hale", "Mrs. Hale", "Hale")
+
+
+def test_miss_surname_is_the_sister_who_is_never_called_miss_first() -> None:
+    body = (
+        "Miss Hale was the elder. Miss Lucy was the younger. Ann Hale kept the keys.\n\n"
+        "Lucy Hale lost them. Miss Hale found them, and Miss Lucy laughed."
+    )
+    found = persons(body, "Miss Hale", "Miss Lucy", "Ann Hale", "Lucy Hale")
+    assert {"Miss Hale", "Ann Hale"} in found
+    assert {"Miss Lucy", "Lucy Hale"} in found
+
+
+def test_miss_surname_is_nobody_who_is_called_miss_first() -> None:
+    body = "Miss Hale was the elder. Miss Lucy was the younger. Lucy Hale laughed."
+    assert {"Miss Hale"} in persons(body, "Miss Hale", "Miss Lucy", "Lucy Hale")
+
+
+def test_names_side_by_side_again_and_again_are_two_people() -> None:
+    body = "Will walked with William Hale. William Hale shook hands with Will. Will left."
+    assert len(persons(body, "Will", "William Hale")) == 2
+
+
+def test_nobody_calls_her_ladyship_by_a_pet_name() -> None:
+    body = "Lady Catherine spoke. Kitty listened, a mile away, to another tale."
+    assert len(persons(body, "Lady Catherine", "Kitty")) == 2
+
+
+def test_what_somebody_decided_by_hand_wins() -> None:
+    body = "The Owl came. Mr. Hale came. Hale went home."
+    names = ("The Owl", "Mr. Hale", "Hale")
+    assert {"The Owl", "Mr. Hale", "Hale"} in persons(body, *names, joined=[("The Owl", "Mr. Hale")])
+    assert {"Hale"} in persons(body, *names, apart=[("Hale", "Mr. Hale")])

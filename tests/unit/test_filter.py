@@ -1,0 +1,161 @@
+"""Persons, not names, are filtered; everything dropped has its reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stories import mentions_of, record_of, windows_of
+
+from gutengraph_assets.extraction.aliases.person_name import parse
+from gutengraph_assets.extraction.filter import FilteredEntities, display_name, filter_entities
+from gutengraph_assets.extraction.overrides import read_overrides
+from gutengraph_assets.extraction.standing import judge_person, threshold
+from gutengraph_core.errors import SettingsError
+from gutengraph_core.library import Kind
+from gutengraph_core.settings import Settings
+
+STORY = """Captain Amos Thorne kept the _Curlew_ at Saltby, and spoke to nobody.
+
+Thorne had a mate. The mate was Will, and Will was never late.
+
+Old Thorne sailed from Saltby in the _Curlew_ with Will at the wheel.
+
+At Saltby they talked of Queen Bess, and of the Quern."""
+NAMES = {
+    "Captain Amos Thorne": "person",
+    "Thorne": "person",
+    "Will": "person",
+    "Queen Bess": "person",
+    "Captain": "person",
+    "Curlew": "vessel",
+    "Saltby": "place",
+    "Quern": "thing",
+}
+
+
+def filtered(settings: Settings, *, kind: Kind = "fiction", body: str = STORY) -> FilteredEntities:
+    return filter_entities(
+        record=record_of(body, kind=kind),
+        body=body,
+        windows=windows_of(body, words=15),
+        mentions=mentions_of(body, NAMES, words=15),
+        settings=settings,
+    )
+
+
+def by_name(found: FilteredEntities) -> dict[str, dict[str, Any]]:
+    return {row["name"]: row for row in found.entities.to_pylist()}
+
+
+def test_names_are_joined_before_they_are_counted(settings: Settings) -> None:
+    found = filtered(settings)
+    captain = by_name(found)["Captain Amos Thorne"]
+    assert set(captain["aliases"]) == {"Captain Amos Thorne", "Thorne"}
+    assert captain["mentions"] == 3
+    assert captain["standing"] == "cast"
+    assert captain["id"] == "7:captain-amos-thorne"
+    (merge,) = found.merges.to_pylist()
+    assert merge["entity"] == captain["id"]
+    assert {merge["a"], merge["b"]} == {"Captain Amos Thorne", "Thorne"}
+    assert STORY[merge["start"] : merge["end"]].replace("_", "") == merge["quote"]
+
+
+def test_places_ships_and_things_are_kept_apart(settings: Settings) -> None:
+    rows = by_name(filtered(settings))
+    assert (rows["Saltby"]["label"], rows["Saltby"]["standing"]) == ("Location", "kept")
+    assert (rows["Curlew"]["label"], rows["Curlew"]["kind"]) == ("Location", "vessel")
+    assert rows["Quern"]["label"] == "Object"
+
+
+def test_counts_add_up(settings: Settings) -> None:
+    found = filtered(settings)
+    counts = found.counts
+    assert counts["persons"] == counts["cast"] + counts["mentioned"] + counts["dropped"]
+    assert counts["occurrences"] == sum(row["mentions"] for row in found.entities.to_pylist())
+    assert counts["merges"] == found.merges.num_rows
+
+
+def test_the_same_input_gives_the_same_table(settings: Settings) -> None:
+    assert filtered(settings).entities.equals(filtered(settings).entities)
+
+
+def test_in_non_fiction_nobody_is_cast(settings: Settings) -> None:
+    standings = {row["standing"] for row in by_name(filtered(settings, kind="non-fiction")).values()}
+    assert "cast" not in standings
+
+
+def test_an_override_splits_and_joins_and_a_rerun_keeps_it(settings: Settings) -> None:
+    folder = settings.home / "overrides"
+    folder.mkdir(parents=True)
+    (folder / "7.toml").write_text(
+        'join = [["Will", "Queen Bess"]]\nsplit = [["Thorne", "Captain Amos Thorne"]]\n'
+    )
+    for _ in range(2):
+        rows = by_name(filtered(settings))
+        assert rows["Thorne"]["aliases"] == ["Thorne"]
+        assert any(set(row["aliases"]) == {"Will", "Queen Bess"} for row in rows.values())
+
+
+@pytest.mark.parametrize("content", ["join = 3", 'join = [["one"]]', "joni = []", "join = [["])
+def test_a_malformed_override_names_the_file(tmp_path: Path, content: str) -> None:
+    (tmp_path / "overrides").mkdir()
+    (tmp_path / "overrides" / "7.toml").write_text(content)
+    with pytest.raises(SettingsError, match=r"Book 7: .*overrides/7\.toml") as failure:
+        read_overrides(tmp_path, 7)
+    assert "join" in failure.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("kind", "windows", "needed"),
+    [("fiction", 300, 3), ("fiction", 40, 2), ("fiction", 10, 1), ("non-fiction", 300, 5)],
+)
+def test_the_threshold_follows_kind_and_length(kind: Kind, windows: int, needed: int) -> None:
+    assert threshold(kind, windows, min_windows=3) == needed
+
+
+@pytest.mark.parametrize(
+    ("names", "windows", "mentions", "standing", "reason"),
+    [
+        (["Hale"], 3, 9, "cast", ""),
+        (["Hale"], 2, 9, "dropped", "in 2 windows of the text; 3 needed"),
+        (["Mrs. Hale"], 1, 2, "cast", ""),
+        (["Ann Hale"], 1, 1, "mentioned", "a full name that the text has once"),
+        (["Captain"], 9, 9, "dropped", "a bare role or title"),
+        (["Jo"], 9, 9, "dropped", "fewer than 3 letters"),
+        (["owl"], 9, 9, "dropped", "starts in lower case"),
+    ],
+)
+def test_who_stays_and_why_not(
+    names: list[str], windows: int, mentions: int, standing: str, reason: str
+) -> None:
+    decision = judge_person(
+        [parse(name) for name in names],
+        windows=windows,
+        mentions=mentions,
+        needed=3,
+        kind="fiction",
+        being=False,
+    )
+    assert (decision.standing, decision.reason) == (standing, reason)
+
+
+def test_a_being_without_a_name_may_stay() -> None:
+    decision = judge_person(
+        [parse("the creature")], windows=5, mentions=5, needed=3, kind="fiction", being=True
+    )
+    assert decision.standing == "cast"
+
+
+@pytest.mark.parametrize(
+    ("mentions", "shown"),
+    [
+        ({"Anne": 90, "Anne Hale": 10, "Miss Hale": 20}, "Anne Hale"),
+        ({"Hale": 90, "Captain Hale": 30}, "Captain Hale"),
+        ({"Thorn": 90, "Bartholomew Thorn": 1}, "Thorn"),
+        ({"WILL": 90, "Will": 2}, "Will"),
+    ],
+)
+def test_the_name_that_is_shown(mentions: dict[str, int], shown: str) -> None:
+    assert display_name([parse(name) for name in mentions], mentions) == shown
