@@ -125,7 +125,11 @@ class GutenGraph(dg.ConfigurableResource[Any]):
     def models(self) -> Models:
         return _open.of(self._settings)
 
-    def touch(self, book: int) -> None:
-        """`book` is being built by this process until the run ends."""
+    def touch(self, book: int, *, run: str) -> None:
+        """`book` is being built by this process until the run ends, unless it has already failed in this run."""
         self._touched.add(book)
-        self.library.update(book, status="building", pid=os.getpid(), reason="")
+        if self.library.has(book):
+            record = self.library.record(book)
+            if record.status == "failed" and record.run == run:
+                return
+        self.library.update(book, status="building", pid=os.getpid(), reason="", run=run)

@@ -87,6 +87,8 @@ class BookRecord(BaseModel):
     reason: str = ""
     pid: int | None = None
     """The process that is building it, while `status` is `building`."""
+    run: str = ""
+    """The run that worked on it last: a failure in one step is not forgotten in the next of the same run."""
     built_at: str = ""
     llm: str = ""
     embedder: str = ""

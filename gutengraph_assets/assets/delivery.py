@@ -9,6 +9,7 @@ from gutengraph_assets.assets.graph import enriched_graph, merged_graph
 from gutengraph_assets.assets.metadata import OWNERS
 from gutengraph_assets.assets.step import digest, library_step
 from gutengraph_assets.assets.vectors import ivf_pq_index
+from gutengraph_assets.code_version import code_version
 from gutengraph_assets.partitions import every_book
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.s3 import VerifyReport, parse_uri, s3_errors, sync, verify
@@ -29,7 +30,7 @@ class SyncConfig(dg.Config):
     group_name="delivery",
     kinds={"s3"},
     owners=OWNERS,
-    code_version="1",
+    code_version=code_version("gutengraph_assets.s3", "gutengraph_assets.snapshot"),
     check_specs=[
         dg.AssetCheckSpec(
             VERIFIED,

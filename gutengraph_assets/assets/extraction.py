@@ -9,6 +9,7 @@ import pyarrow as pa
 from gutengraph_assets.assets.library import raw_text
 from gutengraph_assets.assets.metadata import OWNERS, column_schema, gutenberg_page, markdown_table
 from gutengraph_assets.assets.step import BookStep, book_step, park
+from gutengraph_assets.code_version import code_version
 from gutengraph_assets.extraction.filter import filter_entities
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import STEP, choose_strategy, name_book
@@ -30,7 +31,7 @@ SHOWN = 40
     group_name="extraction",
     kinds={"llm", "parquet"},
     owners=OWNERS,
-    code_version="1",
+    code_version=code_version("gutengraph_assets.extraction", "gutengraph_assets.text.windows"),
     pool="llm",
     metadata={"dagster/column_schema": column_schema(MENTIONS)},
 )
@@ -116,7 +117,7 @@ def _report_names(step: BookStep, ledger: Ledger) -> None:
     group_name="extraction",
     kinds={"parquet"},
     owners=OWNERS,
-    code_version="1",
+    code_version=code_version("gutengraph_assets.extraction"),
     metadata={"dagster/column_schema": column_schema(ENTITIES)},
 )
 def filtered_entities(

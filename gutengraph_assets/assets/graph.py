@@ -7,7 +7,8 @@ import dagster as dg
 from gutengraph_assets.assets.extraction import filtered_entities, window_names
 from gutengraph_assets.assets.library import chunks
 from gutengraph_assets.assets.metadata import OWNERS, column_schema, gutenberg_page, markdown_table
-from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step, park
+from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step, made_by_this_code, park
+from gutengraph_assets.code_version import code_version
 from gutengraph_assets.extraction.book_graph import build_book_graph, write_book_graph
 from gutengraph_assets.partitions import books, every_book
 from gutengraph_assets.resources import GutenGraph
@@ -35,7 +36,7 @@ _FILES = {
     group_name="graph",
     kinds={"parquet", "graph"},
     owners=OWNERS,
-    code_version="1",
+    code_version=code_version("gutengraph_assets.extraction", "gutengraph_core.tables"),
     metadata={"dagster/column_schema": column_schema(EDGES)},
 )
 def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
@@ -110,7 +111,7 @@ def _report(step: BookStep) -> None:
     group_name="graph",
     kinds={"kuzu", "graph"},
     owners=OWNERS,
-    code_version="1",
+    code_version=code_version("gutengraph_core.graph"),
     pool="kuzu",
 )
 def merged_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
@@ -124,6 +125,7 @@ def merged_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> d
         published = version.manifest() if version is not None else None
         step.fresh = (
             not gutengraph.force
+            and made_by_this_code(context)
             and published is not None
             and published.books == {record.id: record.graph_sha256 for record in complete}
             and all(record.built_at <= published.built_at for record in complete)

@@ -10,10 +10,12 @@ from gutengraph_assets.assets.metadata import (
     source_link,
 )
 from gutengraph_assets.assets.step import book_step, digest
+from gutengraph_assets.code_version import code_version
 from gutengraph_assets.gutenberg.acquire import acquire
 from gutengraph_assets.partitions import books
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.text.chunking import chunk_body, chunk_table
+from gutengraph_core.errors import SettingsError
 from gutengraph_core.library import BookRecord
 from gutengraph_core.tables import CHUNKS
 
@@ -23,7 +25,7 @@ from gutengraph_core.tables import CHUNKS
     group_name="library",
     kinds={"gutenberg", "text"},
     owners=OWNERS,
-    code_version="1",
+    code_version=code_version("gutengraph_assets.gutenberg"),
 )
 def raw_text(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The book as it was fetched (`raw.txt`), and its body (`body.txt`): header, footer, licence, producers'
@@ -70,7 +72,7 @@ def raw_text(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.Ma
     group_name="library",
     kinds={"parquet", "text"},
     owners=OWNERS,
-    code_version="1",
+    code_version=code_version("gutengraph_assets.text"),
     metadata={"dagster/column_schema": column_schema(CHUNKS)},
 )
 def chunks(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
@@ -80,6 +82,12 @@ def chunks(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.Mate
     settings = gutengraph.settings
 
     def depends(record: BookRecord) -> dict[str, object]:
+        target = min(settings.chunk_tokens, gutengraph.models.tokenizer.limit)
+        if not 0 <= settings.chunk_overlap < target / 2:
+            raise SettingsError(
+                f"Passages of {target} tokens cannot share {settings.chunk_overlap} with their neighbours.",
+                remedy="Set GUTENGRAPH_CHUNK_OVERLAP to less than half of GUTENGRAPH_CHUNK_TOKENS.",
+            )
         return {
             "embedding": settings.embedding,
             "limit": gutengraph.models.tokenizer.limit,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 UNCHANGED = "unchanged"
+CODE_VERSION_TAG = "dagster/code_version"
 
 
 @dataclass
@@ -93,7 +94,7 @@ def book_step(
     began = time.monotonic()
     try:
         library.check_writable()
-        gutengraph.touch(book)
+        gutengraph.touch(book, run=context.run_id)
         record = library.record(book)
         upstream = _upstream(library, record, name)
         version = context.assets_def.code_versions_by_key.get(context.asset_key) or ""
@@ -165,6 +166,14 @@ def library_step(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> I
         check_results=step.checks,
     )
     tell(Event(None, name, "ended", text=f"{UNCHANGED}: {step.text}" if step.fresh else step.text))
+
+
+def made_by_this_code(context: dg.AssetExecutionContext) -> bool:
+    """Whether the asset's latest materialisation came from the code that runs now."""
+    event = context.instance.get_latest_materialization_event(context.asset_key)
+    made = event.asset_materialization if event is not None else None
+    now_code = context.assets_def.code_versions_by_key.get(context.asset_key)
+    return made is not None and (made.tags or {}).get(CODE_VERSION_TAG) == now_code
 
 
 def park(step: BookStep, reason: str, empty: Mapping[str, pa.Schema]) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from gutengraph_assets.assets.library import chunks
 from gutengraph_assets.assets.metadata import OWNERS, column_schema, gutenberg_page
 from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step
+from gutengraph_assets.code_version import code_version
 from gutengraph_assets.partitions import books, every_book
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_core.embedding import Embedder, Matrix
@@ -26,7 +27,7 @@ AT_ONCE = 128
     group_name="vectors",
     kinds={"lancedb", "huggingface"},
     owners=OWNERS,
-    code_version="1",
+    code_version=code_version("gutengraph_core.embedding", "gutengraph_core.vectors"),
     pool="lancedb",
     metadata={"dagster/column_schema": column_schema(CHUNKS)},
 )
@@ -86,7 +87,7 @@ COVERAGE = "index_coverage"
     group_name="vectors",
     kinds={"lancedb"},
     owners=OWNERS,
-    code_version="1",
+    code_version=code_version("gutengraph_core.vector_index"),
     pool="lancedb",
     check_specs=[
         dg.AssetCheckSpec(

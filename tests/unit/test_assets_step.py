@@ -1,0 +1,296 @@
+"""The frame of a step: retries, failures, blocked checks, and what each makes of a book's status.
+
+The book is French, so that no language model is asked; the embedder is a stand-in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import dagster as dg
+import numpy as np
+import pyarrow as pa
+import pytest
+from small_mirror import put, put_french, put_story, rdf_of, text_of
+
+from gutengraph_assets.assets import library as library_assets
+from gutengraph_assets.assets.vectors import ivf_pq_index
+from gutengraph_assets.code_version import code_version
+from gutengraph_assets.gutenberg.acquire import acquire
+from gutengraph_assets.instance import open_instance
+from gutengraph_assets.resources import GutenGraph, Models, models_kept_open
+from gutengraph_assets.runs import Run, run_job
+from gutengraph_assets.text.chunking import Chunk, chunk_table
+from gutengraph_core.embedding import EmbeddingIdentity, Matrix
+from gutengraph_core.errors import SourceUnreachable
+from gutengraph_core.library import BookRecord, Library
+from gutengraph_core.settings import Settings, load_settings
+
+BOOK = 8
+
+
+class Words:
+    """A tokenizer that counts words."""
+
+    limit = 80
+
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        return [match.span() for match in re.finditer(r"\S+", text)]
+
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        return [len(self.offsets(text)) for text in texts]
+
+
+class Hashes:
+    """An embedder whose vectors depend on the text and on nothing else."""
+
+    identity = EmbeddingIdentity("hashes", "0" * 12, 8, "none")
+    tokenizer = Words()
+
+    def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        rows = [np.frombuffer(code_of(text), dtype=np.uint8).astype(np.float32) + 1 for text in texts]
+        matrix = np.stack(rows) if rows else np.zeros((0, 8), dtype=np.float32)
+        return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+
+    def embed_query(self, text: str) -> Matrix:
+        return self.embed_documents([text])[0]
+
+
+def code_of(text: str) -> bytes:
+    import hashlib
+
+    return hashlib.sha256(text.encode()).digest()[:8]
+
+
+@pytest.fixture
+def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Models]:
+    put_french(tmp_path / "mirror", BOOK)
+    monkeypatch.setenv("GUTENGRAPH_MIRROR", str(tmp_path / "mirror"))
+    monkeypatch.setenv("GUTENGRAPH_STEP_RETRY_DELAY_S", "0.01")
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    with models_kept_open(load_settings()) as opened:
+        opened.__dict__ |= {"embedder": Hashes(), "tokenizer": Words()}
+        yield opened
+
+
+@pytest.fixture
+def instance(models: Models, library: Library) -> Iterator[dg.DagsterInstance]:
+    with open_instance(library) as opened:
+        yield opened
+
+
+def build(instance: dg.DagsterInstance) -> Run:
+    return run_job(instance, "build_book", book=BOOK)
+
+
+def made(instance: dg.DagsterInstance, run: Run) -> list[str]:
+    events = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
+    return sorted(
+        entry.get_dagster_event().step_materialization_data.materialization.asset_key.path[0]
+        for entry in events
+    )
+
+
+def failing(times: int, error: Exception) -> tuple[Callable[[int, Settings], BookRecord], list[int]]:
+    """`acquire`, but for the first `times` calls; and the list of its calls."""
+    calls: list[int] = []
+
+    def flaky(book: int, settings: Settings) -> BookRecord:
+        calls.append(book)
+        if len(calls) <= times:
+            raise error
+        return acquire(book, settings)
+
+    return flaky, calls
+
+
+UNREACHABLE = SourceUnreachable("The mirror is asleep.", remedy="Wake it.", book=BOOK)
+
+
+def test_what_may_pass_is_tried_again(
+    instance: dg.DagsterInstance, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flaky, calls = failing(2, UNREACHABLE)
+    monkeypatch.setattr(library_assets, "acquire", flaky)
+    run = build(instance)
+    assert run.success, run.error
+    assert len(calls) == 3
+    assert library.record(BOOK).status == "parked"
+
+
+def test_and_not_for_ever(
+    instance: dg.DagsterInstance, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flaky, calls = failing(99, UNREACHABLE)
+    monkeypatch.setattr(library_assets, "acquire", flaky)
+    run = build(instance)
+    assert (run.success, len(calls)) == (False, 3)
+    assert run.error == f"Book {BOOK}: The mirror is asleep. Wake it."
+    record = library.record(BOOK)
+    assert (record.status, record.reason, record.pid) == ("failed", run.error, None)
+    assert made(instance, run) == []
+
+
+def test_what_cannot_pass_is_not_tried_again(
+    instance: dg.DagsterInstance, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "mirror", BOOK, b"\0" * 5000)
+    flaky, calls = failing(0, UNREACHABLE)
+    monkeypatch.setattr(library_assets, "acquire", flaky)
+    run = build(instance)
+    assert (run.success, len(calls)) == (False, 1)
+    assert "not a text" in library.record(BOOK).reason
+
+
+def test_a_bug_fails_the_book_at_once_and_other_branches_do_not_hide_it(
+    instance: dg.DagsterInstance, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("an overlap of nothing")
+
+    monkeypatch.setattr(library_assets, "chunk_body", broken)
+    run = build(instance)
+    assert not run.success
+    assert made(instance, run) == ["filtered_entities", "raw_text", "window_names"]
+    record = library.record(BOOK)
+    assert record.status == "failed"
+    assert record.reason == "chunks broke: ZeroDivisionError: an overlap of nothing"
+
+
+def test_a_blocking_check_stops_what_is_made_from_the_asset(
+    instance: dg.DagsterInstance, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def overlong(record: BookRecord, body: str, found: list[Chunk]) -> pa.Table:
+        return chunk_table(record, body, [replace(chunk, token_count=81) for chunk in found])
+
+    monkeypatch.setattr(library_assets, "chunk_table", overlong)
+    run = build(instance)
+    assert not run.success
+    assert "embeddings_table" not in made(instance, run)
+    assert "chunks/chunk_limit: " in run.error
+    record = library.record(BOOK)
+    assert record.status == "failed"
+    assert record.reason.startswith("chunk_limit: ")
+    assert "the longest of 81 tokens" in record.reason
+
+
+def test_a_failed_book_is_built_by_the_next_run(
+    instance: dg.DagsterInstance, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.update(BOOK, status="failed", reason="No network.", run="an earlier one")
+    assert build(instance).success
+    assert (library.record(BOOK).status, library.record(BOOK).run) == (
+        "parked",
+        instance.get_runs()[0].run_id,
+    )
+
+
+def test_warnings_of_a_run(instance: dg.DagsterInstance) -> None:
+    (warning,) = build(instance).warnings
+    assert warning.startswith("window_names/language: Its language is 'fr'")
+
+
+def test_a_changed_source_makes_its_book_again(
+    instance: dg.DagsterInstance, library: Library, tmp_path: Path
+) -> None:
+    assert build(instance).success
+    first = library.record(BOOK)
+    body = (
+        "Un tout autre texte, sur un tout autre port, que personne ne connaissait encore dans ce pays. " * 9
+    )
+    text = text_of(BOOK, "Le port", body, language="French")
+    put(tmp_path / "mirror", BOOK, text, rdf=rdf_of(BOOK, "Le port", language="fr"))
+    assert build(instance).success
+    second = library.record(BOOK)
+    changed = [name for name in first.steps if first.steps[name].version != second.steps[name].version]
+    assert changed == ["raw_text", "chunks", "embeddings_table", "story_arcs"]
+    assert "tout autre port" in library.body(BOOK)
+
+
+def test_an_asset_alone_says_what_it_lacks(models: Models, library: Library) -> None:
+    with open_instance(library) as instance:
+        instance.add_dynamic_partitions("books", [str(BOOK)])
+        result = dg.materialize(
+            [library_assets.chunks],
+            instance=instance,
+            partition_key=str(BOOK),
+            resources={"gutengraph": GutenGraph()},
+            raise_on_error=False,
+        )
+        assert not result.success
+        record = library.record(BOOK)
+    assert record.status == "failed"
+    assert "chunks needs raw_text, which was never made" in record.reason
+    assert f"gutengraph build {BOOK}" in record.reason
+
+
+def test_one_step_alone_leaves_the_book_registered(models: Models, library: Library) -> None:
+    with open_instance(library) as instance:
+        instance.add_dynamic_partitions("books", [str(BOOK)])
+        result = dg.materialize(
+            [library_assets.raw_text],
+            instance=instance,
+            partition_key=str(BOOK),
+            resources={"gutengraph": GutenGraph()},
+        )
+    assert result.success
+    record = library.record(BOOK)
+    assert (record.status, record.pid) == ("registered", None)
+    assert record.reason.startswith("Not finished: chunks, ")
+
+
+def test_the_library_without_any_book(instance: dg.DagsterInstance) -> None:
+    run = run_job(instance, "finish_library")
+    assert run.success, run.error
+    event = instance.get_latest_materialization_event(ivf_pq_index.key)
+    assert event is not None
+
+
+def test_another_embedders_table_is_refused_before_anything_is_embedded(
+    instance: dg.DagsterInstance, library: Library, models: Models
+) -> None:
+    assert build(instance).success
+    other = Hashes()
+    other.identity = EmbeddingIdentity("others", "1" * 12, 8, "none")
+    models.__dict__["embedder"] = other
+    run = build(instance)
+    assert not run.success
+    assert "others@" in run.error
+    assert "hashes@" in run.error
+    assert library.record(BOOK).status == "failed"
+
+
+def test_an_english_book_needs_its_model(
+    instance: dg.DagsterInstance, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Materialised from the UI, without the command line's look ahead: the dead server stops the step unwritten."""
+    put_story(tmp_path / "mirror", 7)
+    monkeypatch.setenv("GUTENGRAPH_LLM", "ollama:gemma4")
+    monkeypatch.setenv("GUTENGRAPH_OLLAMA_HOST", "http://127.0.0.1:9")
+    monkeypatch.setenv("GUTENGRAPH_STEP_RETRIES", "0")
+    with models_kept_open(load_settings()) as opened:
+        opened.__dict__ |= {"embedder": Hashes(), "tokenizer": Words()}
+        run = run_job(instance, "build_book", book=7)
+    assert not run.success
+    assert "127.0.0.1:9" in run.error
+    assert not library.path(7, "windows.parquet").exists()
+    assert not library.path(7, "ledger.jsonl").exists()
+    assert library.record(7).status == "failed"
+
+
+def test_the_code_version_changes_with_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "somepackage"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "part.py").write_text("A = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    before = code_version("somepackage")
+    assert code_version("somepackage") == before
+    (package / "part.py").write_text("A = 2\n")
+    assert code_version("somepackage") != before
+    assert code_version("somepackage.part") != code_version("somepackage")
+    with pytest.raises(ModuleNotFoundError, match="nosuchpackage"):
+        code_version("nosuchpackage")
