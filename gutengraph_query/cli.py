@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _book = click.option("--book", type=int, metavar="ID", help="Ask about one book only.")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else.")
 
+_limit = click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show the first N only.")
+
 
 def _brains(*, cache: bool = False) -> Brains:
     from gutengraph_core.settings import load_settings
@@ -76,8 +78,9 @@ def compare(question: tuple[str, ...], book: int | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("book", type=int, metavar="ID")
+@_limit
 @_json
-def characters(book: int, as_json: bool) -> None:
+def characters(book: int, limit: int | None, as_json: bool) -> None:
     """The characters of a book, its cast first."""
     from gutengraph_query.listing import characters as listed
     from gutengraph_query.show import show_characters
@@ -85,15 +88,16 @@ def characters(book: int, as_json: bool) -> None:
     here = _brains()
     found = listed(here, book)
     if as_json:
-        _print_json(found)
+        _print_json(found[:limit])
     else:
-        show_characters(here, book, found)
+        show_characters(here, book, found, limit=limit)
 
 
 @click.command()
 @click.argument("book", type=int, metavar="ID")
+@_limit
 @_json
-def relations(book: int, as_json: bool) -> None:
+def relations(book: int, limit: int | None, as_json: bool) -> None:
     """Who is what to whom in a book, each with the words that say so."""
     from gutengraph_query.listing import relations as listed
     from gutengraph_query.show import show_relations
@@ -101,9 +105,9 @@ def relations(book: int, as_json: bool) -> None:
     here = _brains()
     found = listed(here, book)
     if as_json:
-        _print_json(found)
+        _print_json(found[:limit])
     else:
-        show_relations(here, book, found)
+        show_relations(here, book, found, limit=limit)
 
 
 @click.command()

@@ -46,8 +46,10 @@ def show_comparison(here: Brains, comparison: Comparison) -> None:
         console.print(Panel("\n".join(lines), title=mode, title_align="left"))
 
 
-def show_characters(here: Brains, book: int, rows: Sequence[CharacterRow]) -> None:
-    """A table of the cast, and of who is only mentioned."""
+def show_characters(
+    here: Brains, book: int, rows: Sequence[CharacterRow], *, limit: int | None = None
+) -> None:
+    """A table of the cast, and of who is only mentioned; with `limit`, of the first so many of the cast."""
     console = Console()
     cast = [row for row in rows if row["standing"] == "cast"]
     table = Table(title=f"{here.title(book)}: cast of {len(cast)}", title_justify="left")
@@ -55,7 +57,7 @@ def show_characters(here: Brains, book: int, rows: Sequence[CharacterRow]) -> No
         table.add_column(column)
     for column in ("mentions", "windows"):
         table.add_column(column, justify="right")
-    for row in cast:
+    for row in cast[:limit]:
         others = [alias for alias in row["aliases"] if alias != row["name"]]
         more = f" +{len(others) - _ALIASES} more" if len(others) > _ALIASES else ""
         table.add_row(
@@ -67,37 +69,27 @@ def show_characters(here: Brains, book: int, rows: Sequence[CharacterRow]) -> No
             str(row["windows"]),
         )
     console.print(table)
+    if limit is not None and len(cast) > limit:
+        console.print(f"… and {len(cast) - limit} more: gutengraph characters {book}")
     mentioned = [row["name"] for row in rows if row["standing"] != "cast"]
-    if mentioned:
+    if mentioned and limit is None:
         console.print(f"Only mentioned: {escape(', '.join(mentioned))}")
 
 
-def show_relations(here: Brains, book: int, rows: Sequence[RelationRow]) -> None:
-    """Two tables: what the text states, and what is likely."""
-    console = Console()
-    console.print(f"{escape(here.title(book))}: {len(rows)} relations. Read: a is TYPE b.")
-    parts = {
-        "stated": [row for row in rows if row["confidence"] >= STATED],
-        "likely": [row for row in rows if row["confidence"] < STATED],
-    }
-    for title, part in parts.items():
-        if not part:
-            continue
-        table = Table(title=f"{title} ({len(part)})", title_justify="left")
-        for column in ("a", "type", "b", "quote"):
-            table.add_column(column)
-        for column in ("chapter", "confidence"):
-            table.add_column(column, justify="right")
-        for row in part:
-            table.add_row(
-                escape(row["a"]),
-                row["type"],
-                escape(row["b"]),
-                escape(shortened(row["quote"])),
-                str(row["chapter"]),
-                f"{row['confidence']:.2f}",
-            )
-        console.print(table)
+def show_relations(here: Brains, book: int, rows: Sequence[RelationRow], *, limit: int | None = None) -> None:
+    """Each relation with its quote, what the text states before what is likely; with `limit`, the surest."""
+    console = Console(highlight=False)
+    console.print(f"{escape(here.title(book))}: {len(rows)} relations.")
+    surest = sorted(rows, key=lambda row: (-row["confidence"], row["start"]))
+    for row in surest[:limit]:
+        certainty = "stated" if row["confidence"] >= STATED else "likely"
+        console.print(
+            f"\n[bold]{escape(row['a'])}[/bold] {row['type']} [bold]{escape(row['b'])}[/bold]"
+            f"  [dim]{certainty} ({row['confidence']:.2f}), chapter {row['chapter']}[/dim]"
+        )
+        console.print(f"    “{escape(shortened(row['quote']))}”")
+    if limit is not None and len(rows) > limit:
+        console.print(f"\n… and {len(rows) - limit} more: gutengraph relations {book}")
 
 
 def _citation(here: Brains, citation: Citation) -> str:
