@@ -13,6 +13,7 @@ A book numbers its chapters in one way, so the question is put to whole series a
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass
@@ -62,17 +63,17 @@ def outline(paras: list[Para], *, book_title: str = "") -> Outline:
     """Find the chapters of a text. A text without headings has none: that is no error."""
     marks = [m for i, p in enumerate(paras) if (m := mark(i, p)) is not None]
     listed = contents.find(paras, marks)
-    finder = _Finder(paras, [m for m in marks if m.index not in listed], listed, set(words(book_title)))
+    finder = _Finder(paras, [m for m in marks if m.index not in listed], listed, book_title)
     return Outline(finder.headings(), listed)
 
 
 class _Finder:
-    def __init__(self, paras: list[Para], marks: list[Mark], listed: set[int], title: set[str]) -> None:
+    def __init__(self, paras: list[Para], marks: list[Mark], listed: set[int], title: str) -> None:
         self.paras = paras
         self.marks = marks
         self.by_index = {m.index: m for m in marks}
         self.listed = listed
-        self.title = title
+        self.titles = [words(title), *(words(part) for part in re.split(r"[;:,]", title))]
         self.capital_parts = False
         self.coarse = ""
         """The form of bare numbers that stand above finer ones: `— II —` above `[ 4 ]`."""
@@ -295,7 +296,7 @@ class _Finder:
             word = self._division(at)
             if word:
                 title = " ".join(p.text for p in self.paras[at + 1 : first] if is_title(p.text))
-                text = self.paras[at].text
+                text = self.by_index[at].text if at in self.by_index else self.paras[at].text
                 above.insert(0, (word, joined(text, title) if title else text))
                 first = at
             elif not self._is_motto(self.paras[at]) or first - at >= _REACH or at in self.listed:
@@ -345,7 +346,7 @@ class _Finder:
         return para.is_short and not para.is_prose and (is_title(para.text) or len(para.text) <= 100)
 
     def _is_book_title(self, para: Para) -> bool:
-        return bool(self.title) and set(words(para.text)) <= self.title
+        return words(para.text) in self.titles
 
 
 def _rank(word: str) -> int:

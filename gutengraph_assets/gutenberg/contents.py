@@ -42,9 +42,10 @@ def find(paras: list[Para], marks: list[Mark]) -> set[int]:
 
 
 def _end(paras: list[Para], marks: dict[int, Mark], head: int) -> int:
-    """The index past a list's last entry: a section ends, the first heading repeats, or prose begins."""
+    """The index past a list's last entry: a section ends, an entry's title returns, or prose begins."""
     first: Mark | None = None
     last_entry = head
+    announced: set[str] = set()
     for index in range(head + 1, len(paras)):
         para = paras[index]
         if para.gap >= SECTION_GAP and index > head + 1:
@@ -54,6 +55,10 @@ def _end(paras: list[Para], marks: dict[int, Mark], head: int) -> int:
             return index
         if para.is_prose and not para.is_list:
             return _before_heading(marks, index, last_entry)
+        entries = _titles_in(para)
+        if len(entries) == 1 and para.gap > 1 and announced.issuperset(entries):
+            return index
+        announced.update(entries)
         if found is not None:
             first = first or found
             last_entry = index
@@ -107,12 +112,14 @@ def _entries(run: list[Mark], others: list[Mark]) -> set[int]:
 
 def titles(paras: list[Para], listed: set[int]) -> list[str]:
     """What the lists announce, folded, without numbers in front and pages behind."""
+    return [t for index in sorted(listed) if not is_head(paras[index]) for t in _titles_in(paras[index])]
+
+
+def _titles_in(para: Para) -> list[str]:
     found = []
-    for index in sorted(listed):
-        for line in paras[index].lines:
-            if len(line) > _LONGEST_LINE:
-                continue
-            title = _PAGE_END.sub("", _NUMBER_START.sub("", line.strip()))
-            if len(title) >= 3 and not is_head(paras[index]):
-                found.append(fold(title).strip(" ."))
+    for line in para.lines:
+        if len(line) <= _LONGEST_LINE:
+            title = fold(_PAGE_END.sub("", _NUMBER_START.sub("", line.strip()))).strip(" .")
+            if len(title) >= 3:
+                found.append(title)
     return found

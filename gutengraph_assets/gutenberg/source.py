@@ -258,7 +258,8 @@ class _Session:
             data += piece
             if len(data) > LARGEST_BYTES:
                 raise _too_large(url, self.book)
-        came = response.num_bytes_downloaded
+        encoded = "Content-Encoding" in response.headers
+        came = response.num_bytes_downloaded if encoded else len(data)
         if announced.isdigit() and came < int(announced):
             raise _TryAgain(f"{came} of {announced} bytes arrived", cut=True)
         return Fetched(
