@@ -189,14 +189,20 @@ class _Reader:
         return self.tokens[i].low if 0 <= i < len(self.tokens) else ""
 
     def _noun(self, i: int) -> tuple[Asked, int] | None:
-        """The relation noun at i and how many tokens it takes; none right before a name: 'aunt Mary' is a person."""
+        """The relation noun at i and how many tokens it takes. None right before a name: 'aunt Mary' is a person;
+        but 'his aunt, Mary', 'John's aunt Mary' and 'whose aunt Mary' are relations."""
         for size in (2, 1):
             if any(j in self.inside for j in range(i, i + size)) or i + size > len(self.tokens):
                 continue
             asked = NOUNS.get(" ".join(self._low(j) for j in range(i, i + size)))
-            if asked is not None and (i + size not in self.at or self._low(i - 1) == "whose"):
+            if asked is not None and (i + size not in self.at or self._owned(i, i + size)):
                 return asked, size
         return None
+
+    def _owned(self, i: int, after: int) -> bool:
+        before = self.tokens[i - 1] if i else None
+        owner = before is not None and (before.possessive or before.low == "whose")
+        return owner or self.tokens[after].start > self.tokens[after - 1].end + 1  # a comma between
 
     def _from_noun(self, i: int, asked: Asked, size: int) -> Relation | None:
         word = " ".join(self._low(j) for j in range(i, i + size))
@@ -331,7 +337,6 @@ def _describes(low: list[str], found: list[Name]) -> bool:
     return (
         len(found) == 1
         and low[:1] == ["who"]
-        and found[0].first <= _LOOKAHEAD + 1
         and found[0].last == len(low) - 1
         and all(word in _AUX | _FILL for word in low[1 : found[0].first])
     )

@@ -41,13 +41,15 @@ def route_by_rules(question: str) -> tuple[Route, str]:
         return "graph", "asks how people are related"
     if _lists(words):
         return "graph", "asks for a list"
+    owned = {i + 1 for i, w in enumerate(re.findall(r"[\w'’-]+", low)) if re.search(r"['’]s?$", w)}
     about = next((w for i, w in enumerate(words) if _asks(words, i)), "")
     who = words[0] in _WHO or bool(set(words[1:2]) & _WHO) or words[:2] == ["how", "many"]
     if about and (about in _PLOT_VERBS or _TELLING.search(low)):
         return "hybrid", f"asks for a relation ('{about}') and how it is told"
-    if about and (who or words[1:2] == [about]):
+    relational = bool(about) and (_relational(words, about) or words.index(about) in owned)
+    if about and (words[1:2] == [about] or (who and (relational or words[0] in ("whose", "how")))):
         return "graph", f"asks for a relation ('{about}')"
-    if about and _relational(words, about):
+    if relational:
         return "hybrid", f"asks for something about a relation ('{about}')"
     if words[0] in _WHO or set(words[1:2]) & _WHO:
         if len(words) <= _SHORT and words[1] in _BE:
