@@ -79,11 +79,19 @@ def _ranked(found: Mapping[tuple[str, ...], Candidate]) -> list[Candidate]:
 
 def _score(name: str, told: Mapping[str, float], bare: Mapping[str, float]) -> float:
     likely = _first_token(name, told)
-    return likely + GAIN * (likely - _first_token(name, bare))
+    if likely is None:
+        return _below(told)
+    before = _first_token(name, bare)
+    return likely + GAIN * (likely - (_below(bare) if before is None else before))
 
 
-def _first_token(name: str, logprobs: Mapping[str, float]) -> float:
-    """Log-probability of the longest token that begins ' name' or 'name'; below all others if none does."""
+def _below(logprobs: Mapping[str, float]) -> float:
+    """At most this: what is not listed is less likely than all that is."""
+    return min(logprobs.values()) - 1.0
+
+
+def _first_token(name: str, logprobs: Mapping[str, float]) -> float | None:
+    """Log-probability of the longest token that begins ' name' or 'name'; None if none of the listed does."""
     found = None
     longest = 0
     for form in (f" {name}", name):
@@ -92,7 +100,7 @@ def _first_token(name: str, logprobs: Mapping[str, float]) -> float:
             if token in logprobs and len(token.strip()) > longest:
                 found, longest = logprobs[token], len(token.strip())
                 break
-    return min(logprobs.values()) - 1.0 if found is None else found
+    return found
 
 
 def _distinct(ranked: Sequence[Candidate]) -> list[Candidate]:
