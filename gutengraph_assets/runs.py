@@ -36,7 +36,7 @@ def run_job(
 ) -> Run:
     """Execute a job of the definitions, `ops` and `resources` as in a run's config.
 
-    A failure of its steps is in the result, not raised.
+    A failure of its steps is in the result, not raised. Raises KeyboardInterrupt.
     """
     from gutengraph_assets.definitions import defs
 
@@ -54,6 +54,9 @@ def run_job(
         raise_on_error=False,
         tags={**process_tag(), "gutengraph/by": "command line"},
     )
+    if _interrupted(result.all_events):
+        # Dagster has turned Ctrl-C into the failure of a step; whoever pressed it meant everything.
+        raise KeyboardInterrupt
     failed_checks = list(_failed_checks(result.all_events))
     return Run(
         run_id=result.run_id,
@@ -78,6 +81,15 @@ def _failed_checks(events: Sequence[dg.DagsterEvent]) -> Iterator[_Failed]:
             asset = found.asset_key.to_user_string()
             blocking = bool(found.blocking) and found.severity == dg.AssetCheckSeverity.ERROR
             yield _Failed(f"{asset}/{found.check_name}: {found.description or 'did not pass'}", blocking)
+
+
+def _interrupted(events: Sequence[dg.DagsterEvent]) -> bool:
+    return any(
+        event.event_type == dg.DagsterEventType.STEP_FAILURE
+        and (error := event.step_failure_data.error) is not None
+        and error.cls_name == dg.DagsterExecutionInterruptedError.__name__
+        for event in events
+    )
 
 
 def _error(events: Sequence[dg.DagsterEvent], checks: Sequence[_Failed]) -> str:
