@@ -8,54 +8,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from gutenberg_texts import AGENT, rdf
 
 from gutengraph_assets.gutenberg import catalogue
 from gutengraph_assets.gutenberg.catalogue import CatalogueEntry, check_rights, read_pg_catalog_csv, read_rdf
 from gutengraph_assets.gutenberg.kinds import classify, shape
 from gutengraph_core.errors import BadText, RightsError, SettingsError
 from gutengraph_core.settings import Settings
-
-AGENT = '<pgterms:agent rdf:about="2009/agents/{n}"><pgterms:name>{name}</pgterms:name></pgterms:agent>'
-
-
-def rdf(
-    book: int = 7,
-    *,
-    title: str = "The Lamp on the Mole",
-    people: str = "<dcterms:creator>" + AGENT.format(n=1, name="Fenwick, Ada") + "</dcterms:creator>",
-    subjects: tuple[str, ...] = ("Lighthouses -- Fiction", "Sea stories"),
-    locc: tuple[str, ...] = ("PR",),
-    shelves: tuple[str, ...] = ("Harbour Fiction",),
-    rights: str = "Public domain in the USA.",
-    downloads: int | None = 120,
-    media: str = "Text",
-    prolog: str = "",
-) -> bytes:
-    def value(tag: str, text: str, scheme: str = "") -> str:
-        member = f'<dcam:memberOf rdf:resource="http://purl.org/dc/terms/{scheme}"/>' if scheme else ""
-        return f"<{tag}><rdf:Description>{member}<rdf:value>{text}</rdf:value></rdf:Description></{tag}>"
-
-    parts = [
-        f"<dcterms:title>{title}</dcterms:title>",
-        people,
-        *(value("dcterms:subject", s, "LCSH") for s in subjects),
-        *(value("dcterms:subject", c, "LCC") for c in locc),
-        *(value("pgterms:bookshelf", s) for s in shelves),
-        value("dcterms:language", "en"),
-        value("dcterms:type", media),
-        f"<dcterms:rights>{rights}</dcterms:rights>",
-        f'<pgterms:downloads rdf:datatype="http://www.w3.org/2001/XMLSchema#integer">{downloads}'
-        "</pgterms:downloads>" if downloads is not None else "",
-    ]  # fmt: skip
-    return (
-        f'<?xml version="1.0" encoding="utf-8"?>{prolog}'
-        '<rdf:RDF xml:base="http://www.gutenberg.org/"'
-        ' xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:dcam="http://purl.org/dc/dcam/"'
-        ' xmlns:pgterms="http://www.gutenberg.org/2009/pgterms/" xmlns:dcterms="http://purl.org/dc/terms/"'
-        ' xmlns:marcrel="http://id.loc.gov/vocabulary/relators/">'
-        f'<pgterms:ebook rdf:about="ebooks/{book}">{"".join(parts)}</pgterms:ebook></rdf:RDF>'
-    ).encode()
-
 
 # --- RDF ---
 
