@@ -1,0 +1,111 @@
+"""What Dagster is told: the lineage, its checks, and that Dagster's own tools accept it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from conftest import ROOT
+
+from gutengraph_assets.automation import BOOK_ASSETS, LIBRARY_ASSETS
+from gutengraph_assets.definitions import defs
+from gutengraph_assets.status import UPSTREAM
+
+PER_BOOK = set(UPSTREAM)
+OF_THE_LIBRARY = {"ivf_pq_index", "merged_graph", "s3_sync"}
+GRAPH = defs.resolve_asset_graph()
+
+
+def names(keys: object) -> set[str]:
+    return {key.path[-1] for key in keys}  # type: ignore[attr-defined]
+
+
+def test_the_assets_are_those_of_the_contract() -> None:
+    assert names(GRAPH.get_all_asset_keys()) == PER_BOOK | OF_THE_LIBRARY
+    assert set(BOOK_ASSETS) == PER_BOOK
+    assert set(LIBRARY_ASSETS) == OF_THE_LIBRARY - {"s3_sync"}
+
+
+@pytest.mark.parametrize("name", sorted(PER_BOOK))
+def test_a_book_is_a_partition(name: str) -> None:
+    node = GRAPH.get(dg.AssetKey(name))
+    assert node.partitions_def == dg.DynamicPartitionsDefinition(name="books")
+    # What the record knows of the inputs is what the lineage shows.
+    assert names(node.parent_keys) == set(UPSTREAM[name])
+
+
+def test_the_library_depends_on_every_book() -> None:
+    for name, above in {"ivf_pq_index": "embeddings_table", "merged_graph": "enriched_graph"}.items():
+        node = GRAPH.get(dg.AssetKey(name))
+        assert node.partitions_def is None
+        mapping = node.partition_mappings[dg.AssetKey(above)]
+        assert isinstance(mapping, dg.AllPartitionMapping)
+    assert names(GRAPH.get(dg.AssetKey("s3_sync")).parent_keys) >= {"merged_graph", "ivf_pq_index"}
+
+
+@pytest.mark.parametrize("name", sorted(PER_BOOK | OF_THE_LIBRARY))
+def test_every_asset_says_what_it_is(name: str) -> None:
+    node = GRAPH.get(dg.AssetKey(name))
+    assert node.description
+    assert len(node.description) > 80
+    assert node.group_name in {"library", "vectors", "extraction", "graph", "arcs", "delivery"}
+    assert node.kinds
+    assert node.owners == ["team:gutengraph"]
+    assert node.code_version
+
+
+def test_checks_block_where_later_work_would_be_wrong() -> None:
+    blocking = {
+        (key.asset_key.path[-1], key.name)
+        for key in GRAPH.asset_check_keys
+        if GRAPH.get_check_spec(key).blocking
+    }
+    assert blocking == {
+        ("chunks", "chunk_limit"),
+        ("embeddings_table", "embedder_identity"),
+        ("embeddings_table", "vectors"),
+        ("window_names", "llm_identity"),
+        ("enriched_graph", "grounding"),
+    }
+
+
+def test_the_merged_graph_is_no_part_of_a_books_job() -> None:
+    job = defs.resolve_job_def("build_book")
+    assert names(job.asset_layer.executable_asset_keys) == PER_BOOK
+    assert job.executor_def.name == "in_process"
+
+
+def test_the_hourly_sync_ships_stopped() -> None:
+    schedule = defs.resolve_schedule_def("hourly_sync")
+    assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (("dagster", "definitions", "validate"), "All code locations passed validation"),
+        (("dg", "check", "defs"), "All definitions loaded successfully"),
+    ],
+    ids=["dagster", "dg"],
+)
+def test_dagsters_own_tools_accept_it(tmp_path: Path, command: tuple[str, ...], says: str) -> None:
+    for name in ("pyproject.toml", "workspace.yaml", "dagster.yaml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "gutengraph_assets").symlink_to(ROOT / "gutengraph_assets")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("GUTENGRAPH_", "DAGSTER_"))}
+    done = subprocess.run(
+        [Path(sys.executable).parent / command[0], *command[1:]],
+        cwd=tmp_path,
+        env=env | {"VIRTUAL_ENV": str(Path(sys.executable).parent.parent)},
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert says in done.stdout + done.stderr
