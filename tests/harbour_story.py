@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -134,11 +135,15 @@ def write_book(
     chunks = chunk_rows(book, title)
     write_table(library.path(book, "chunks.parquet"), pa.Table.from_pylist(chunks, schema=tables.CHUNKS))
 
-    edges = [_edge(book, text, *edge) for edge in (*_EDGES, *extra_edges)]
+    persons = {n["name"] for n in (*_NODES, *extra_nodes) if n.get("label", "Character") == "Character"}
+    edges = [_edge(book, text, persons, *edge) for edge in (*_EDGES, *extra_edges)]
+    told: dict[str, list[str]] = {}
+    for edge in edges:
+        told.setdefault(edge["source"], []).append(f"{edge['type']} {edge['target']}")
     nodes, evidence = [], []
     for given in (*_NODES, *extra_nodes):
         node = _node(book, given)
-        said = [f"{e['type']} {e['target']}" for e in edges if e["source"] == node["id"]]
+        said = told.get(node["id"], [])[:5]
         words = f"{node['name']} {' '.join(said)}".replace("_", " ").replace("-", " ")
         node["embedding"] = toy.embed_query(words).tolist() if vectors else None
         found = list(re.finditer(re.escape(given["name"]), text))
@@ -174,6 +179,7 @@ def record_hashes(library: Library, book: int) -> None:
     library.update(book, graph_sha256={name: sha256(library.path(book, f"graph/{name}")) for name in files})
 
 
+@lru_cache
 def chapters(text: str) -> list[Chapter]:
     starts = [text.index(title) for title, _ in CHAPTERS]
     ends = [*starts[1:], len(text)]
@@ -222,8 +228,9 @@ def _node(book: int, given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _edge(book: int, text: str, a: str, kind: str, b: str, quote: str, confidence: float) -> dict[str, Any]:
-    persons = {given["name"] for given in _NODES if given.get("label", "Character") == "Character"}
+def _edge(
+    book: int, text: str, persons: set[str], a: str, kind: str, b: str, quote: str, confidence: float
+) -> dict[str, Any]:
     start = max(text.find(quote), 0)
     return {
         "source": node_id(a, book),
