@@ -108,8 +108,8 @@ def _may_be_short_for(mine: PersonName, other: PersonName) -> bool:
         return False
     if mine.surname and other.surname:
         return mine.surname == other.surname
-    if mine.surname is None and other.surname is None and 1 in (len(given), len(mine.given)):
-        return False
+    if 1 in (len(given), len(mine.given)):
+        return False  # an initial alone fits too many
     # Nobody calls her ladyship by a pet name.
     return not ({"lady", "sir", "lord"} & {*mine.titles, *other.titles})
 
