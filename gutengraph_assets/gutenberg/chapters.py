@@ -24,6 +24,7 @@ from gutengraph_assets.gutenberg.headings import (
     PART_ORDER,
     Mark,
     is_special,
+    is_stopped_title,
     is_title,
     joined,
     mark,
@@ -295,7 +296,8 @@ class _Finder:
         while at > before and index - at <= 1 + 2 * _REACH:
             word = self._division(at)
             if word:
-                title = " ".join(p.text for p in self.paras[at + 1 : first] if is_title(p.text))
+                between = self.paras[at + 1 : first]
+                title = " ".join(p.text for p in between if is_title(p.text) and not self._is_book_title(p))
                 text = self.by_index[at].text if at in self.by_index else self.paras[at].text
                 above.insert(0, (word, joined(text, title) if title else text))
                 first = at
@@ -340,7 +342,9 @@ class _Finder:
             return joined(text, below.text)
         if index + 1 in self.by_index or below.gap > 2 or len(below.lines) > (5 if below.is_caps else 2):
             return text
-        return joined(text, below.text) if is_title(below.text) else text
+        set_off = self.paras[index + 2].gap > 1 and len(below.lines) == 1
+        is_one = is_title(below.text) or (set_off and is_stopped_title(below.text))
+        return joined(text, below.text) if is_one else text
 
     def _is_motto(self, para: Para) -> bool:
         return para.is_short and not para.is_prose and (is_title(para.text) or len(para.text) <= 100)

@@ -37,8 +37,13 @@ _PUBLISHER = re.compile(
 _BY = re.compile(r"\W*(?:by|von|par|di|por|av|van|written by)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\W*(?:in )?(?:1[5-9]|20)\d\d(?:\s*[-–]\s*\d{2,4})?\W*")
 _DEDICATION = re.compile(
-    r"\W*(?:to\W*$|to (?:my|the|his|her|all|our|[A-Z])|dedicated\b|à\b|an meine?n?\b"
+    r"\W*(?:to\W*$|to [=_]*(?:my|the|his|her|all|our|[A-Z])|dedicated\b|à\b|an meine?n?\b"
     r"|.{0,80}\bis (?:\w+ )?(?:inscribed|dedicated)\b)",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(r"\W*transcriber[’'`]?s?[’']? notes?\b", re.IGNORECASE)
+_WRITTEN_BY = re.compile(
+    r"\W*(?:an? |the )?(?:critical |biographical )?(?:preface|introduction|foreword|memoir|note)\W+by\W+(?P<who>.{2,60})",
     re.IGNORECASE,
 )
 _SETTING = re.compile(r"\W*(?:scene|time|place)\b\s*[.:—]", re.IGNORECASE)
@@ -91,8 +96,10 @@ class Front:
         """What a paragraph begins: `keep`, `text` (running text without a heading), or `drop` and what; and
         whether it is a heading whose text is still to come, behind whatever gap."""
         para = self.paras[index]
-        if is_editorial(para):
+        if is_editorial(para) or self._is_by_another(para):
             return "drop editorial sections", True
+        if _NOTE.match(para.text):
+            return "drop editorial sections", False
         if is_apparatus(para):
             return "drop apparatus", True
         if _CREDIT.match(para.text[:800]):
@@ -109,7 +116,7 @@ class Front:
             return "keep", True
         if self._is_dedication(index):
             return "keep", False
-        if para.is_prose or _is_verse(para):
+        if para.is_prose or _is_verse(para) or self._opens_text(index):
             return "text", False
         return ("keep", True) if self._heads_text(index) else ("drop title page", False)
 
@@ -122,6 +129,20 @@ class Front:
         if _is_byline(para) or _YEAR.fullmatch(text):
             return True
         return _PUBLISHER.search(text) is not None and not _is_verse(para)
+
+    def _is_by_another(self, para: Para) -> bool:
+        """An introduction by somebody who is not the author."""
+        found = _WRITTEN_BY.fullmatch(para.text) if para.is_short else None
+        if found is None or not self.author:
+            return False
+        return not (set(words(found["who"])) & (self.author | {"author", "authoress"}))
+
+    def _opens_text(self, index: int) -> bool:
+        """A sentence with another, or a full paragraph, right below it."""
+        if index + 1 >= len(self.paras) or self.paras[index + 1].gap >= SECTION_GAP:
+            return False
+        below = self.paras[index + 1]
+        return _is_sentence(self.paras[index]) and (below.is_prose or _is_sentence(below))
 
     def _is_signed(self, index: int) -> bool:
         """A title of several lines: a line that names the author follows."""
@@ -158,7 +179,7 @@ class Front:
         for index, para in enumerate(self.paras):
             if index in self.listed or self._is_title_page(para) or _CREDIT.match(para.text[:800]):
                 continue
-            if len(para.text) >= _ENTRY and _SENTENCE_END.search(para.text):
+            if _is_sentence(para):
                 self.dropped -= set(range(index, len(self.paras)))
                 return index
         return len(self.paras)
@@ -167,7 +188,7 @@ class Front:
         """Text without any heading: short sentences directly before its first full paragraph are its own."""
         while index > 0 and index - 1 not in self.listed and self.paras[index].gap < SECTION_GAP:
             before = self.paras[index - 1]
-            if len(before.text) < _ENTRY or not _SENTENCE_END.search(before.text) or before.is_caps:
+            if not _is_sentence(before):
                 break
             if self._is_title_page(before) or _CREDIT.match(before.text[:800]):
                 break
@@ -178,6 +199,11 @@ class Front:
     def _drop(self, index: int, what: str) -> None:
         self.dropped.add(index)
         self.gone[what] += self.paras[index].chars
+
+
+def _is_sentence(para: Para) -> bool:
+    """Not in capitals, long enough for a sentence, and with a stop at its end."""
+    return len(para.text) >= _ENTRY and not para.is_caps and _SENTENCE_END.search(para.text) is not None
 
 
 def _is_byline(para: Para) -> bool:

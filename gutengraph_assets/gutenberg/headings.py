@@ -110,6 +110,13 @@ def is_title(text: str, *, caps_only: bool = False) -> bool:
     return text[-1] not in ".,;:!?—-)]_" and not text[0].islower()
 
 
+def is_stopped_title(text: str) -> bool:
+    """'The Widow and her Child.': a full stop, but capitals on most of the longer words, and few words."""
+    longer = [word for word in text.split() if len(word) >= 4]
+    capitals = sum(word[0].isupper() for word in longer)
+    return text[-1] == "." and is_title(text[:-1]) and len(text.split()) <= 10 and capitals > len(longer) / 2
+
+
 def _mostly_caps(text: str) -> bool:
     """Capitals but for a word or two: 'THE BANQUET.--_Continued_.'"""
     letters = [c for c in text if c.isalpha()]
