@@ -108,10 +108,9 @@ def _build(
 def sync_library(settings: Settings, *, prune: bool, verbose: bool) -> None:
     """Send what has changed to S3, through Dagster. Progress goes to stderr. Raises S3Error,
     DataFolderError."""
-    resources = {"s3": {"config": {"endpoint_url": settings.s3_endpoint}}} if settings.s3_endpoint else {}
     ops = {"s3_sync": {"config": {"prune": prune}}}
     with open_instance(settings.library) as instance, listening(Console(_own_stderr())):
-        run = run_job(instance, "sync_to_s3", verbose=verbose, ops=ops, resources=resources)
+        run = run_job(instance, "sync_to_s3", verbose=verbose, ops=ops)
     if not run.success:
         raise S3Error(run.error)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 
 import dagster as dg
@@ -10,8 +9,6 @@ import dagster as dg
 # Checks of one partition are a preview in 1.13; the version is pinned.
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
-
-from dagster_aws.s3 import S3Resource  # noqa: E402
 
 from gutengraph_assets import automation, checks  # noqa: E402
 from gutengraph_assets.assets import arcs, delivery, extraction, graph, library, vectors  # noqa: E402
@@ -25,10 +22,7 @@ defs = dg.Definitions(
     asset_checks=dg.load_asset_checks_from_modules([checks]),
     jobs=automation.jobs,
     schedules=automation.schedules,
-    resources={
-        "gutengraph": GutenGraph(),
-        "s3": S3Resource(endpoint_url=os.environ.get("GUTENGRAPH_S3_ENDPOINT")),
-    },
+    resources={"gutengraph": GutenGraph()},
     # The steps of a run share one process, and with it the models: loading them anew for every step takes
     # longer than most steps.
     executor=dg.in_process_executor,

@@ -32,9 +32,8 @@ def run_job(
     force: bool = False,
     verbose: bool = False,
     ops: dict[str, Any] | None = None,
-    resources: dict[str, Any] | None = None,
 ) -> Run:
-    """Execute a job of the definitions, `ops` and `resources` as in a run's config.
+    """Execute a job of the definitions, `ops` as in a run's config.
 
     A failure of its steps is in the result, not raised. Raises KeyboardInterrupt.
     """
@@ -42,7 +41,7 @@ def run_job(
 
     run_config = {
         "loggers": {"console": {"config": {"log_level": "DEBUG" if verbose else "CRITICAL"}}},
-        "resources": {"gutengraph": {"config": {"force": force}}, **(resources or {})},
+        "resources": {"gutengraph": {"config": {"force": force}}},
         "ops": ops or {},
     }
     if book is not None:

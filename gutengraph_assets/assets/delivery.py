@@ -3,7 +3,6 @@
 from typing import Any
 
 import dagster as dg
-from dagster_aws.s3 import S3Resource
 
 from gutengraph_assets.assets.graph import enriched_graph, merged_graph
 from gutengraph_assets.assets.metadata import OWNERS
@@ -40,14 +39,14 @@ class SyncConfig(dg.Config):
     ],
 )
 def s3_sync(
-    context: dg.AssetExecutionContext, config: SyncConfig, gutengraph: GutenGraph, s3: S3Resource
+    context: dg.AssetExecutionContext, config: SyncConfig, gutengraph: GutenGraph
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # with checks, Dagster knows it without argument only
     """The stores in the bucket of GUTENGRAPH_S3_URI: one version of the table, the published graph with its
     pointer, the books' files and ledgers. Only what changed; the manifest with sizes and checksums goes
     last."""
     with library_step(context, gutengraph) as step:
         bucket, prefix = parse_uri(gutengraph.settings.s3_uri)
-        client = _client(s3)
+        client = _client(gutengraph.settings.s3_endpoint)
         report = sync(gutengraph.library, client, bucket, prefix, prune=config.prune, progress=step.progress)
         verified = verify(client, bucket, prefix)
         step.fresh = not report.plan.changes
@@ -73,14 +72,17 @@ def s3_sync(
     return step.result
 
 
-def _client(s3: S3Resource) -> Any:
-    """The resource's boto3 client. Raises SettingsError, S3Error."""
+def _client(endpoint: str | None) -> Any:
+    """A boto3 client as dagster-aws makes it. Raises SettingsError, S3Error."""
+    # Half a second to import, which every build would pay if it stood above.
+    from dagster_aws.s3 import S3Resource
+
     try:
-        with s3_errors(s3.endpoint_url or "S3"):
-            return s3.get_client()
+        with s3_errors(endpoint or "S3"):
+            return S3Resource(endpoint_url=endpoint).get_client()
     except ValueError as error:
         raise SettingsError(
-            f"GUTENGRAPH_S3_ENDPOINT={s3.endpoint_url} is no address ({error}).",
+            f"GUTENGRAPH_S3_ENDPOINT={endpoint} is no address ({error}).",
             remedy="Set it to http(s)://host:port, or unset it for Amazon's own.",
         ) from error
 
