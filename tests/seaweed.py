@@ -94,7 +94,7 @@ def running_seaweed(folder: Path) -> Iterator[Seaweed]:
     finally:
         process.terminate()
         try:
-            process.wait(timeout=15)
+            process.wait(timeout=3)  # it takes half a minute to go by itself, over data that nobody wants
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
