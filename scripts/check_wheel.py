@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 EXTRAS = "assets,query,embedded,s3"
-QUESTION = "Who is the captain of the ship?"
+QUESTION = "Who was the second mate of the Fair Penitent?"
 
 
 def run(*command: str | Path, cwd: Path, env: dict[str, str]) -> str:

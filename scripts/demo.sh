@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 if [ "$BOOK" = 0 ]; then
   # The sample book is its own little mirror, so that the demo needs no network.
   export GUTENGRAPH_MIRROR="$PWD/data/sample"
-  : "${QUESTION:=Who is the captain of the ship?}"
+  : "${QUESTION:=Who was the second mate of the Fair Penitent?}"
 else
   : "${QUESTION:=Who are the main characters, and how are they related?}"
 fi
