@@ -1,4 +1,5 @@
-"""Names proposed by code: capitalised spans over the whole book, with what a sentence's start does to them undone."""
+"""Names proposed by code: capitalised spans over the whole book, with what a sentence's start does to them
+undone."""
 
 from __future__ import annotations
 
@@ -11,38 +12,26 @@ import pyarrow as pa
 
 from gutengraph_assets.extraction.case_statistics import CaseStatistics
 from gutengraph_assets.extraction.lexicon import (
-    AMBIGUOUS_CALENDAR,
-    BARE_ADDRESSES,
-    CALENDAR,
-    COMPASS,
-    DEITY,
-    DEMONYMS,
     FUNCTION_WORDS,
     INTERJECTIONS,
+    LEADING_PARTICLES,
+    NAMES_TOO,
     PARTICLES,
     PLACE_HEADS,
     PLACE_LEADS,
     RANKS,
-    STYLES,
-    TITLES_BORNE_AS_SURNAMES,
+    ROMAN,
 )
+from gutengraph_assets.extraction.refusals import Refusals, plurals
 from gutengraph_assets.extraction.scan import scan
 from gutengraph_core import names
 
-_ROMAN = re.compile(r"^(?=[ivxlcdm])m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})$")
-_CONTRACTION = re.compile(r"(n't|'(ll|ve|re|m|d|t|ud|em|st|dst|lt))$")
-_GREETING = re.compile(r"^(good-(morning|evening|night|day|afternoon|bye|by)|by-the-bye?|by-the-way)$")
-_STUTTER = re.compile(r"^(\w{1,2})-\1")
-_OWN = frozenset("your his her their my our whose thy".split())
-_BARE_BEARERS = frozenset("mr mrs miss ms dr".split())
+_CONTRACTION = re.compile(r"(n't|'(ll|ve|re|m|d|t|ud|em|ee|st|dst|lt))$|^([jcnstm]|qu)'")
+_BEARINGS = frozenset("nsew")
 _EPITHETS = frozenset(
     "first second third fourth fifth sixth seventh eighth great good bad bold bald conqueror terrible elder younger "
     "confessor fair wise pious magnificent".split()
 )
-_OPENINGS_ONLY = 4
-"""A word this often at openings and never inside a sentence is an exclamation or a verb, not somebody's name."""
-_SURNAME_INSIDE = 3
-"""A word mostly written small is a name by itself if it ends a full name and stands this often inside sentences."""
 
 
 @dataclass(frozen=True)
@@ -157,19 +146,24 @@ class _Hunt:
         for run in runs:
             (opening if self._tokens[run[0]].opens or self._tokens[run[0]].heading else settled).append(run)
         known = {self._key(run) for run in settled}
-        surnames = self._surnames(settled)
         for run in opening:
             trimmed = self._without_opening_words(run, known)
             if trimmed:
                 settled.append(trimmed)
+        refusals = Refusals(self.stats, [[self._tokens[at] for at in run] for run in settled])
         spans = []
         for run in sorted(settled):
-            reason = self._refusal(run, surnames)
+            before = self._tokens[run[0] - 1].low if run[0] else ""
+            reason = refusals.of([self._tokens[at] for at in run], before)
             if reason:
                 self._dropped.setdefault(self._key(run), reason)
             else:
                 spans.append(self._span(run))
-        spans = self._without_plurals(self._without_heading_only(spans))
+        spans = self._without_heading_only(spans)
+        plural = plurals(self._body, [(span.key, span.start) for span in spans])
+        for key in plural:
+            self._dropped.setdefault(key, "plural of a name")
+        spans = [span for span in spans if span.key not in plural]
         return _Found(spans, self._dropped)
 
     # --- runs of words that may be one name ---
@@ -198,8 +192,10 @@ class _Hunt:
         if not token.joined or (token.opens and not self._after_initial(at)):
             return 0
         if self._may_be_name(at):
-            return 1
-        if token.shape in ("capitals", "letter") and _ROMAN.match(token.low) and token.low != "i":
+            # 'the Admiral Benbow CHAPTER', 'Benbow MR. DUNN': what begins to shout begins anew.
+            shouts = token.shape == "capitals" and self._tokens[at - 1].shape == "capital"
+            return 0 if shouts and self._tokens[at - 1].low not in names.TITLES else 1
+        if token.shape in ("capitals", "letter") and ROMAN.match(token.low) and token.low != "i":
             # 'Louis XIV', not 'said Mary I': one numeral after a name
             return 1 if self.stats.is_name(self._tokens[at - 1].low) else 0
         if token.shape != "lower":
@@ -213,8 +209,10 @@ class _Hunt:
         """Small words that bind two halves of a name: 'de', 'van', 'of', 'of the', 'the Great'."""
         tokens = self._tokens
         ahead = at
-        small = []
-        while ahead < len(tokens) and len(small) < 2 and tokens[ahead].shape == "lower" and tokens[ahead].joined:
+        small: list[str] = []
+        while (
+            ahead < len(tokens) and len(small) < 2 and tokens[ahead].shape == "lower" and tokens[ahead].joined
+        ):
             small.append(tokens[ahead].low)
             ahead += 1
         if ahead >= len(tokens) or not tokens[ahead].joined or not self._may_be_name(ahead):
@@ -235,7 +233,11 @@ class _Hunt:
         if token.shape == "lower":
             return False
         if token.shape == "letter":
-            return low not in ("i", "o") and self._body[token.end : token.end + 1] == "." and self._near_name(at)
+            return (
+                low not in ("i", "o") and self._body[token.end : token.end + 1] == "." and self._near_name(at)
+            )
+        if low in NAMES_TOO and not token.opens:
+            return True
         if low in FUNCTION_WORDS or low in INTERJECTIONS or _CONTRACTION.search(low.replace("’", "'")):
             if token.shape == "capital":
                 self._drop(low, "function word" if low in FUNCTION_WORDS else "exclamation or contraction")
@@ -260,7 +262,7 @@ class _Hunt:
             return after is not None and after.joined and after.shape != "lower"
         if self.stats.is_name(low):
             return True
-        if self.stats.looks_common(low) or _ROMAN.match(low):
+        if self.stats.looks_common(low) or ROMAN.match(low):
             return False
         # Known only in capitals: a name set in capitals for italics, unless the words around it shout too.
         neighbours = [self._tokens[n] for n in (at - 1, at + 1) if 0 <= n < len(self._tokens)]
@@ -279,19 +281,32 @@ class _Hunt:
                 parts.append([at])
             else:
                 parts[-1].append(at)
-        return [part for part in (self._trim_ends(p) for p in parts) if part]
+        trimmed = [part for part in (self._trim_ends(p) for p in parts) if part]
+        return [self._with_particles(part) for part in trimmed]
+
+    def _with_particles(self, run: list[int]) -> list[int]:
+        """'van der Berg' begins with its small words."""
+        first = run[0]
+        while (
+            self._tokens[first].joined
+            and self._tokens[first - 1].shape == "lower"
+            and self._tokens[first - 1].low in LEADING_PARTICLES
+        ):
+            first -= 1
+        return [*range(first, run[0]), *run]
 
     def _trim_ends(self, run: list[int]) -> list[int]:
-        """Without small words at either end, without a last initial unless a title leads ('Mr. B.'), or heaped ones."""
-        while len(run) > 2 and all(self._tokens[at].shape == "letter" for at in run[:3]):
-            run = run[1:]
+        """Without small words at either end, without a last initial unless a title leads ('Mr. B.'), or
+        heaped ones."""
+        while len(run) > 2 and all(self._tokens[at].low in _BEARINGS for at in run[:2]):
+            run = run[2:]
         while run and (
             self._tokens[run[-1]].shape == "lower"
             or (
                 self._tokens[run[-1]].shape == "letter"
                 and len(run) > 1
                 and self._tokens[run[0]].low not in names.TITLES
-                and not _ROMAN.match(self._tokens[run[-1]].low)
+                and not ROMAN.match(self._tokens[run[-1]].low)
             )
         ):
             run = run[:-1]
@@ -322,69 +337,6 @@ class _Hunt:
                 return rest
         return []
 
-    def _surnames(self, settled: list[list[int]]) -> set[str]:
-        """Words mostly written small that end full names: 'Hands' beside 'Israel Hands'."""
-        found = set()
-        for run in settled:
-            if len(run) < 2:
-                continue
-            low = self._tokens[run[-1]].low
-            first = self._tokens[run[0]].low
-            inside, lower = self.stats.inside[low], self.stats.lower[low]
-            if (
-                low not in names.TITLES
-                and low not in PLACE_HEADS
-                and (first in names.TITLES or self.stats.is_name(first))
-                and inside >= _SURNAME_INSIDE
-                and inside * 10 >= lower
-            ):
-                found.add(low)
-        return found
-
-    # --- what is no name ---
-    def _refusal(self, run: list[int], surnames: set[str]) -> str:
-        tokens = [self._tokens[at] for at in run]
-        lows = [token.low for token in tokens]
-        if all(low in names.TITLES for low in lows) and not (
-            len(lows) == 2 and lows[0] in _BARE_BEARERS and lows[1] in TITLES_BORNE_AS_SURNAMES
-        ):
-            return "bare title"
-        if lows[-1] in STYLES and run[0] > 0 and self._tokens[run[0] - 1].low in _OWN:
-            return "form of address"
-        if len(tokens) > 1:
-            if all(t.shape == "letter" for t in tokens):
-                return "initials"
-            if all(low in CALENDAR or low in DEITY or _ROMAN.match(low) for low in lows):
-                return "calendar or deity"
-            return ""
-        low = lows[0]
-        token = tokens[0]
-        if len(low) < 2 or token.shape == "letter":
-            return "single letter"
-        if _ROMAN.match(low) and token.shape == "capitals":
-            return "roman numeral"
-        if low in AMBIGUOUS_CALENDAR or low in CALENDAR:
-            return "calendar or deity"
-        if low in DEITY:
-            return "calendar or deity"
-        if low in BARE_ADDRESSES:
-            return "bare title"
-        if low in COMPASS:
-            return "compass point"
-        if _GREETING.match(low) or _STUTTER.match(low):
-            return "exclamation or contraction"
-        if low in DEMONYMS or (low.endswith("s") and low[:-1] in DEMONYMS):
-            return "nationality or creed"
-        if self.stats.is_common(low) and not (low in surnames and not token.opens):
-            return "mostly written small"
-        if (
-            not self.stats.inside[low]
-            and not self.stats.capitals[low]
-            and self.stats.opening[low] >= _OPENINGS_ONLY
-        ):
-            return "only at openings"
-        return ""
-
     def _without_heading_only(self, spans: list[_Span]) -> list[_Span]:
         plain = {span.key for span in spans if span.plain}
         shouted = Counter(span.key for span in spans if not span.plain)
@@ -396,21 +348,6 @@ class _Hunt:
             else:
                 self._dropped.setdefault(span.key, "only in headings")
         return kept
-
-    def _without_plurals(self, spans: list[_Span]) -> list[_Span]:
-        """'the Bennets', 'the two Miss Steeles' are families, not one person."""
-        keys = {span.key for span in spans}
-        stems = {key.split()[-1] for key in keys}
-        total: Counter[str] = Counter()
-        led: Counter[str] = Counter()
-        for span in spans:
-            if _singular(span.key.split()[-1], stems):
-                total[span.key] += 1
-                led[span.key] += bool(_PLURAL_LEAD.search(self._body[max(0, span.start - 24) : span.start]))
-        plural = {key for key, count in total.items() if led[key] * 2 >= count}
-        for key in plural:
-            self._dropped.setdefault(key, "plural of a name")
-        return [span for span in spans if span.key not in plural]
 
     # --- small help ---
     def _key(self, run: list[int]) -> str:
@@ -429,14 +366,3 @@ class _Hunt:
 
     def _drop(self, low: str, reason: str) -> None:
         self._dropped.setdefault(low, reason)
-
-
-_PLURAL_LEAD = re.compile(
-    r"\b(the|these|those|two|three|four|five|both|all|other|of|many|some|young|old|any)\s+(?:\w+\s+)?_?$", re.IGNORECASE
-)
-
-
-def _singular(word: str, stems: set[str]) -> bool:
-    if not word.endswith("s") or word.endswith("ss"):
-        return False
-    return word[:-1] in stems or (word.endswith("es") and word[:-2] in stems)

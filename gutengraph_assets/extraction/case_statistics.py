@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gutengraph_assets.extraction.lexicon import FUNCTION_WORDS, INTERJECTIONS
+from gutengraph_assets.extraction.lexicon import FUNCTION_WORDS, INTERJECTIONS, NAMES_TOO
 from gutengraph_assets.extraction.scan import Token
 
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly", "er", "est", "y", "ful", "less", "ness")
@@ -35,17 +35,18 @@ class CaseStatistics:
 
     def is_common(self, word: str) -> bool:
         """A word that the book writes small at least as often as it writes it large inside a sentence."""
-        if word in FUNCTION_WORDS or word in INTERJECTIONS:
+        if (word in FUNCTION_WORDS and word not in NAMES_TOO) or word in INTERJECTIONS:
             return True
         lower = self.lower[word]
         return lower > 0 and lower >= self.inside[word]
 
     def is_name(self, word: str) -> bool:
         """A word that stands inside sentences with a capital, and mostly so."""
-        return self.inside[word] > self.lower[word] and word not in FUNCTION_WORDS
+        return self.inside[word] > self.lower[word] and (word not in FUNCTION_WORDS or word in NAMES_TOO)
 
     def looks_common(self, word: str) -> bool:
-        """`is_common`, or known only from sentence openings while a form of it is written small ('Trembling')."""
+        """`is_common`, or known only from sentence openings while a form of it is written small
+        ('Trembling')."""
         if self.is_common(word):
             return True
         if self.inside[word]:

@@ -1,4 +1,5 @@
-"""How a text uses a name: the small words beside it, which tell a person from a ship, a people or a description."""
+"""How a text uses a name: the small words beside it, which tell a person from a ship, a people or a
+description."""
 
 from __future__ import annotations
 
@@ -25,12 +26,19 @@ _VERBS_OF_SPEECH = (
     "observed|remarked|added|thought|screamed|roared|interrupted|inquired|enquired|repeated|called|began|rejoined|"
     "resumed|demanded|sighed|laughed|declared|protested|suggested|explained|pleaded|urged|sobbed|gasped|quoth"
 )
+_VERBS_BEFORE = (
+    "said|says|asked|cried|replied|answered|exclaimed|whispered|murmured|muttered|shouted|growled|observed|remarked|screamed|"
+    "roared|inquired|enquired|rejoined|demanded|sighed|laughed|declared|protested|suggested|explained|pleaded|sobbed|gasped|quoth"
+)
+"""Not 'called', 'thought', 'returned': what follows those is mostly no speaker."""
 _VERBS_OF_ACTION = (
     "looked|turned|smiled|nodded|shook|rose|sat|stood|walked|ran|went|came|took|gave|knew|felt|saw|heard|seemed|wished|"
     "wanted|told|spoke|stopped|paused|stared|glanced|entered|bowed|leaned|laid|put|held|opened|drew|threw|made|got|"
     "was|had|has|is|did|would|could|will"
 )
-_SPOKE_BEFORE = re.compile(rf"\b({_VERBS_OF_SPEECH})[\s_]+(?:the[\s_]+|old[\s_]+|poor[\s_]+|little[\s_]+)*$", re.IGNORECASE)
+_SPOKE_BEFORE = re.compile(
+    rf"\b({_VERBS_BEFORE})[\s_]+(?:the[\s_]+|old[\s_]+|poor[\s_]+|little[\s_]+)*$", re.IGNORECASE
+)
 _SPOKE_AFTER = re.compile(rf"^[\s_]+({_VERBS_OF_SPEECH})\b")
 _ACTED_AFTER = re.compile(rf"^[\s_]+({_VERBS_OF_ACTION})\b")
 
@@ -48,11 +56,14 @@ _ABOARD = re.compile(
 _AFLOAT = re.compile(
     rf"^[_\"”’]*(?:,[\s]+(?:a|an|the|our)[\s]+(?:[\w-]+[\s]+){{0,3}}(?:{_SHIP})\b|"
     r"['’]s[\s]+(?:crew|decks?|quarter-deck|hull|hold|forecastle|bulwarks|masts?|bows?|stern|helm|keel|sails|rigging|boats?|"
-    r"company|prow|sides|bowsprit|timbers)\b|"
+    r"company|commander|prow|sides|bowsprit|timbers)\b|"
     r"[\s]+(?:sailed|weighed|anchored|hove|tacked|foundered|drifted|lay[\s]+at[\s]+anchor|put[\s]+to[\s]+sea|bore[\s]+down|swung[\s]+to|"
     r"was[\s]+(?:wrecked|lost|sunk|bound|launched|steering|sailing)|steered)\b)",
 )
-_CHURCHLY = re.compile(r"^['’]s\b(?![\s]+[a-z])|^['’]s?[\s]+(?:church|cathedral|chapel|square|hall|abbey|hospital|bells?|steeple|spire|clock)\b", re.I)
+_CHURCHLY = re.compile(
+    r"^['’]s\b(?![\s]+[a-z])|^['’]s?[\s]+(?:church|cathedral|chapel|square|hall|abbey|hospital|bells?|steeple|spire|clock)\b",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,8 @@ class Usage:
     """occurrences that do something else"""
     afloat: int
     """occurrences beside the words of a ship"""
+    italic: float
+    """between underscores, as ships and newspapers are set"""
     churchly: float
     """written as a church or a square is: a possessive without a thing possessed"""
 
@@ -84,7 +97,7 @@ class Usage:
 
 def usage(body: str, spans: Iterable[tuple[int, int]]) -> Usage:
     """Count over a name's occurrences `(start, end)` in `body`. Shares are 0 where there is none."""
-    n = the = some = own = located = spoke = acted = afloat = churchly = 0
+    n = the = some = own = located = spoke = acted = afloat = churchly = italic = 0
     for start, end in spans:
         n += 1
         before = body[max(0, start - _BEFORE) : start]
@@ -96,6 +109,7 @@ def usage(body: str, spans: Iterable[tuple[int, int]]) -> Usage:
         spoken = bool(_SPOKE_BEFORE.search(before) or _SPOKE_AFTER.search(after))
         spoke += spoken
         acted += not spoken and bool(_ACTED_AFTER.search(after))
+        italic += before.endswith("_") and after.startswith("_")
         afloat += bool(_ABOARD.search(before) or _AFLOAT.search(after))
         churchly += bool(_CHURCHLY.search(after))
     whole = max(n, 1)
@@ -108,5 +122,6 @@ def usage(body: str, spans: Iterable[tuple[int, int]]) -> Usage:
         spoke=spoke,
         acted=acted,
         afloat=afloat,
+        italic=italic / whole,
         churchly=churchly / whole,
     )

@@ -18,7 +18,8 @@ _EDGE = r"[^\W_]"
 
 
 def places_of(name: str, text: str) -> list[tuple[int, int]]:
-    """Where `name` stands in `text` as whole words: any run of white space or underscores between its words, any shape of quotes and
+    """Where `name` stands in `text` as whole words: any run of white space or underscores between its words,
+    any shape of quotes and
     dashes, the same capitals. Offsets count in `text`."""
     parts = [_loosely(part) for part in names.squeeze(name).split(" ") if part]
     if not parts:

@@ -1,8 +1,10 @@
 """The ledger: what every step attempted, kept, repaired, cut, dropped and failed, one JSON line at a time.
 
-Append-only, one file a book (`ledger.jsonl`). A line is either an item's entry (a window, a name, a pair of ends: what
+Append-only, one file a book (`ledger.jsonl`). A line is either an item's entry (a window, a name, a pair of
+ends: what
 the step works through) or the end of a run. The last entry of an item wins; a run's number is one more than
-the ends that stand, so that a run that was killed is carried on under its own number. Rates are read from here and
+the ends that stand, so that a run that was killed is carried on under its own number. Rates are read from
+here and
 nowhere else.
 """
 
@@ -32,7 +34,8 @@ class Entry(BaseModel):
 
     step: str
     item: str
-    """What was worked on, in the step's own terms: '12' a window, '12/0' its first half, 'mary lennox' a name."""
+    """What was worked on, in the step's own terms: '12' a window, '12/0' its first half, 'mary lennox' a
+    name."""
     basis: str = ""
     """Model, prompt and text in one digest: entries of another basis count for nothing."""
     run: int = 0
@@ -53,7 +56,8 @@ class Entry(BaseModel):
     grounded: int = 0
     kept: int = 0
     dropped: dict[str, int] = {}
-    """Reason -> count, of what was proposed and not kept; what was not in the text stands under `not_in_text`."""
+    """Reason -> count, of what was proposed and not kept; what was not in the text stands under
+    `not_in_text`."""
     set_aside: dict[str, int] = {}
     """Reason -> count, of what was never proposed at all (words that only open sentences)."""
     leaks: int = 0
@@ -156,7 +160,8 @@ class StepRun:
     def failed_before(self, item: str) -> Entry | None:
         """The standing entry if it calls for another attempt, from a run that came to its end.
 
-        What failed earlier in *this* run (killed and carried on) is not tried again yet: a killed run and an undisturbed
+        What failed earlier in *this* run (killed and carried on) is not tried again yet: a killed run and an
+        undisturbed
         one must come to the same.
         """
         entry = self._last.get(item)
@@ -204,7 +209,8 @@ class Ledger:
     def run(self, step: str, *, basis: str) -> Iterator[StepRun]:
         """A run of `step`; its end is written when the block is left without an exception.
 
-        `basis` is one digest of all that the results depend on (the model served, the prompt, options, the text): under
+        `basis` is one digest of all that the results depend on (the model served, the prompt, options, the
+        text): under
         another basis every item is new.
         """
         run = StepRun(self, step, basis)
@@ -225,7 +231,9 @@ class Ledger:
                 continue
             try:
                 document = json.loads(line)
-                yield Entry.model_validate(document) if "item" in document else RunEnd.model_validate(document)
+                yield (
+                    Entry.model_validate(document) if "item" in document else RunEnd.model_validate(document)
+                )
             except (UnicodeDecodeError, ValueError, TypeError, ValidationError):
                 continue  # torn by a kill: its item is done again
 

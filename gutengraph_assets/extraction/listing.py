@@ -1,6 +1,7 @@
 """The list: the model lists a window's names, and only what stands in the window is kept.
 
-What was tried and how it went decides what the next run does with a window (see `_Listing._plan`): a failed or cut one is asked again, with
+What was tried and how it went decides what the next run does with a window (see `_Listing._plan`): a failed
+or cut one is asked again, with
 the cap doubled once after a cut, then in halves, then never.
 """
 
@@ -89,14 +90,17 @@ class ListNaming:
             return [(part, self._again(part, body, run))]
         if retry.truncated and retry.attempt == 1:
             return [(part, self._ask(part, body, run, cap=2 * self._cap, attempt=2))]
-        run.record(Entry(step=run.step, item=part.item, outcome="not_asked", halved=True, attempt=retry.attempt + 1))
+        run.record(
+            Entry(step=run.step, item=part.item, outcome="not_asked", halved=True, attempt=retry.attempt + 1)
+        )
         return [
             (half, self._ask(half, body, run, cap=retry.cap, attempt=retry.attempt + 1, final=True))
             for half in _halves(part, body)
         ]
 
     def _again(self, part: _Part, body: str, run: StepRun) -> _Names:
-        """The names of an item that was done before: a good reply from the cache, a failed or cut one from the ledger."""
+        """The names of an item that was done before: a good reply from the cache, a failed or cut one from
+        the ledger."""
         last = run.last(part.item)
         if last is None:  # killed between the halves
             return self._ask(part, body, run, cap=self._cap, attempt=1, final=True)
@@ -194,7 +198,8 @@ def _halves(part: _Part, body: str) -> Iterator[_Part]:
 
 
 def _gathered(body: str, found: list[tuple[_Part, _Names]]) -> list[Named]:
-    """One entry a name: the kind that most windows gave it, every place where a window that named it has it."""
+    """One entry a name: the kind that most windows gave it, every place where a window that named it has
+    it."""
     votes: defaultdict[str, Counter[Kind]] = defaultdict(Counter)
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     places: defaultdict[str, dict[tuple[int, int], Occurrence]] = defaultdict(dict)

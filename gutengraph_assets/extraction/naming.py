@@ -1,4 +1,5 @@
-"""Names of a book: code proposes, the model types them, code verifies. Which strategy does it depends on the backend."""
+"""Names of a book: code proposes, the model types them, code verifies. Which strategy does it depends on the
+backend."""
 
 from __future__ import annotations
 
@@ -11,13 +12,18 @@ from typing import Protocol
 import pyarrow as pa
 
 from gutengraph_assets.extraction.grounding import mentions_table
-from gutengraph_assets.extraction.ledger import Ledger, StepRun
+from gutengraph_assets.extraction.ledger import Entry, Ledger, StepRun
 from gutengraph_assets.extraction.named import Named
+from gutengraph_core import names
 from gutengraph_core.errors import GutenGraphError, ModelRefused
 from gutengraph_core.llm.protocol import LLM
 from gutengraph_core.settings import Settings
 
 STEP = "names"
+
+RULES = 1
+"""Raised when a rule of this package changes what is found: the ledger's entries of older rules then count
+for nothing."""
 
 Progress = Callable[[int, int], object]
 """Called with (done, of how many) after every item."""
@@ -41,7 +47,8 @@ class NamingStrategy(Protocol):
         ...
 
     def find(self, text: BookText, run: StepRun, progress: Progress) -> list[Named]:
-        """Verified names, each once. Every item asked about is entered in `run`. Raises what the model raises."""
+        """Verified names, each once. Every item asked about is entered in `run`. Raises what the model
+        raises."""
         ...
 
 
@@ -78,20 +85,23 @@ def name_book(
     """A MENTIONS table of `body`: verified mentions only, in reading order.
 
     `windows` is a WINDOWS table. Every attempt is entered under the step `names`. Raises ModelRefused where
-    `settings.naming` asks for the cloze and the backend gives no log-probabilities, and what the model raises, naming the book.
+    `settings.naming` asks for the cloze and the backend gives no log-probabilities, and what the model
+    raises, naming the book.
     """
     try:
         strategy = choose_strategy(llm, settings)
         basis = _digest(
             {
                 "model": asdict(llm.identity),
+                "rules": RULES,
                 "options": strategy.options,
                 "body": hashlib.sha256(body.encode("utf-8")).hexdigest(),
                 "windows": windows.select(["start", "end"]).to_pydict(),
             }
         )
         with ledger.run(STEP, basis=basis) as run:
-            named = strategy.find(BookText(body, windows), run, progress or _quiet)
+            text = BookText(body, windows)
+            named = _with_beings(text, strategy.find(text, run, progress or _quiet), run)
     except GutenGraphError as error:
         if error.book is None and book is not None:
             raise type(error)(error.what, remedy=error.remedy, book=book) from error
@@ -99,8 +109,32 @@ def name_book(
     return mentions_table(named)
 
 
+def _with_beings(text: BookText, named: list[Named], run: StepRun) -> list[Named]:
+    """The names and the beings without one, which are then no places or things ('the White Rabbit', 'White
+    Rabbit')."""
+    from gutengraph_assets.extraction.beings import find_beings
+
+    beings = find_beings(text, named)
+    kept, dropped = len(beings.named), sum(beings.dropped.values())
+    run.record(
+        Entry(
+            step=run.step,
+            item="(beings)",
+            outcome="not_asked",
+            proposed=kept + dropped,
+            grounded=kept + dropped,
+            kept=kept,
+            dropped=beings.dropped,
+        )
+    )
+    bare = {names.key(one.name).removeprefix("the ") for one in beings.named}
+    return [one for one in named if names.key(one.name) not in bare] + beings.named
+
+
 def _digest(document: object) -> str:
-    return hashlib.sha256(json.dumps(document, ensure_ascii=False, sort_keys=True).encode("utf-8")).hexdigest()[:16]
+    return hashlib.sha256(
+        json.dumps(document, ensure_ascii=False, sort_keys=True).encode("utf-8")
+    ).hexdigest()[:16]
 
 
 def _quiet(done: int, total: int) -> None:

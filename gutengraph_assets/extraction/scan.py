@@ -1,15 +1,18 @@
-"""The words of a body as the hunt for names sees them: where each stands, how it is written, what stands before it."""
+"""The words of a body as the hunt for names sees them: where each stands, how it is written, what stands
+before it."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from gutengraph_core import names
 
 Shape = Literal["lower", "capital", "capitals", "letter"]
-"""`capital`: first letter only (or mixed, 'McCarthy'); `capitals`: all of two or more; `letter`: one capital alone."""
+"""`capital`: first letter only (or mixed, 'McCarthy'); `capitals`: all of two or more; `letter`: one capital
+alone."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*(?:-[^\W\d_]+(?:['’][^\W\d_]+)*)*")
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n")
@@ -36,9 +39,11 @@ class Token:
     """The word folded, possessive 's dropped."""
     shape: Shape
     opens: bool
-    """It may owe its capital to its place: a sentence, a quotation, a line of verse begins here, or a dash stands before."""
+    """It may owe its capital to its place: a sentence, a quotation, a line of verse begins here, or a dash
+    stands before."""
     joined: bool
-    """Nothing but space (or an abbreviation's stop) lies between it and the word before: one name may hold both."""
+    """Nothing but space (or an abbreviation's stop) lies between it and the word before: one name may hold
+    both."""
     spaced_lines: bool
     """A paragraph begins here."""
     possessive: bool
@@ -123,7 +128,8 @@ def _opens(gap: str, last: Token) -> bool:
 
 
 def _breaks_early(body: str, gap: str, start: int, end: int, width: int) -> bool:
-    """A line that ends before it had to: verse, an address, a signature. The next line begins with a capital anyway."""
+    """A line that ends before it had to: verse, an address, a signature. The next line begins with a capital
+    anyway."""
     if "\n" not in gap or not width:
         return False
     newline = body.rfind("\n", 0, start)
@@ -135,7 +141,7 @@ def _breaks_early(body: str, gap: str, start: int, end: int, width: int) -> bool
 def _wrap_width(body: str) -> int:
     """The length to which most lines are filled, or 0 for a text that is not wrapped."""
     lengths = sorted(
-        len(line.rstrip()) for line, after in _pairs(body.split("\n")) if line.strip() and after.strip()
+        len(line.rstrip()) for line, after in pairwise(body.split("\n")) if line.strip() and after.strip()
     )
     if len(lengths) < 20:
         return 0
@@ -143,10 +149,6 @@ def _wrap_width(body: str) -> int:
     high = lengths[int(len(lengths) * 0.9)]
     # An unwrapped text has lines of every length; a wrapped one has half of them near the longest.
     return median if high <= median * 1.25 and high < 120 else 0
-
-
-def _pairs(lines: list[str]) -> zip[tuple[str, str]]:
-    return zip(lines, lines[1:], strict=False)
 
 
 _BLOCK = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
@@ -159,7 +161,12 @@ def _headings(body: str) -> list[tuple[int, int]]:
     found = []
     for match in _BLOCK.finditer(body):
         block = match.group()
-        if len(block) > 200 or block.count("\n") > 2 or _QUOTED.match(block) or block.rstrip().endswith((",", "!", "?")):
+        if (
+            len(block) > 200
+            or block.count("\n") > 2
+            or _QUOTED.match(block)
+            or block.rstrip().endswith((",", "!", "?"))
+        ):
             continue
         long = [w for w in _WORD.findall(block) if w.lower() not in _SMALL]
         if long and all(_shape(w) != "lower" for w in long):

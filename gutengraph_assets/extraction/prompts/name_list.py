@@ -25,7 +25,9 @@ _EXAMPLE_TEXT = (
     '"She has taken the Almagest," he said to Dorcas, "and the whole of Quenland will hear of it."'
 )
 _EXAMPLE = NameList(
-    people=["Thessaly Crane", "Mr. Pellinger", "Dorcas"], places=["Ostermouth", "Quenland"], objects=["Almagest"]
+    people=["Thessaly Crane", "Mr. Pellinger", "Dorcas"],
+    places=["Ostermouth", "Quenland"],
+    objects=["Almagest"],
 )
 
 EXAMPLE_KEYS: frozenset[str] = frozenset(
@@ -39,7 +41,8 @@ _TASK = (
 
 
 def list_prompt(text: str, *, instruct: bool) -> str:
-    """The prompt for one window. A base model continues a worked example; an instruct model is told the task and shown it."""
+    """The prompt for one window. A base model continues a worked example; an instruct model is told the task
+    and shown it."""
     example = json.dumps(_EXAMPLE.model_dump(), ensure_ascii=False)
     if instruct:
         return f"{_TASK}\n\nExample\nText: {_EXAMPLE_TEXT}\nNames: {example}\n\nText: {text}\nNames:"

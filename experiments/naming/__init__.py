@@ -1,0 +1,1 @@
+"""How well each naming strategy finds and types names. Run `python -m experiments.naming --help`."""
