@@ -22,6 +22,8 @@ _HUSBAND = frozenset(
     ("mr", "sir", "lord", "captain", "dr", "colonel", "major", "admiral", "general", "reverend", "squire")
 )
 _AND = re.compile(rf"\b(?:Mr|Captain|Dr|Doctor|Colonel|Major|Admiral|General)\.? and {PERSON}")
+_BLOOD = re.compile(r"\b(?:mother|mamma|mama|son|aunt|nephew)\b")
+_MARRIED = re.compile(r"\b(?:husband|wife|married|marriage)\b")
 _BOTH = re.compile(rf"{PERSON} and {PERSON}")
 
 
@@ -61,7 +63,7 @@ def same_surname(text: BookText, people: Sequence[Person], men: dict[str, list[P
         if len(found) != 1 or len(men[surname]) != 1 or men[surname][0] is found[0]:
             continue
         place = nearest(text, men[surname][0], found[0])
-        if place is not None:
+        if place is not None and not _other_kin(text, men[surname][0], found[0]):
             yield Claim(
                 men[surname][0].id, "spouse_of", found[0].id, "same_surname_couple", SAME_SURNAME, *place
             )
@@ -79,6 +81,16 @@ def nearest(text: BookText, a: Entity, b: Entity, *, reach: int = 600) -> tuple[
     start = text.sentences[text.sentence_of(best[0])][0]
     end = text.sentences[text.sentence_of(best[1] - 1)][1]
     return min(start, best[0]), max(end, best[1])
+
+
+def _other_kin(text: BookText, a: Person, b: Person) -> bool:
+    """Whether more of the sentences that name both speak of mother, son or aunt than of husband or wife."""
+    both = {text.sentence_of(m.start) for m in a.mentions} & {text.sentence_of(m.start) for m in b.mentions}
+    near = {text.paragraph_of(text.sentences[i][0]) for i in both} | {
+        text.paragraph_of(m.start) for m in a.mentions
+    } & {text.paragraph_of(m.start) for m in b.mentions}
+    said = " ".join(text.body[slice(*text.paragraphs[p])] for p in sorted(near)).casefold()
+    return len(_BLOOD.findall(said)) > len(_MARRIED.findall(said))
 
 
 def _wife_of(person: Person) -> set[str]:

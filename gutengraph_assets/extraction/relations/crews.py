@@ -35,8 +35,8 @@ _OF_SHIP = re.compile(
 _SHIPS = re.compile(
     rf"(?:(?:the )?(?P<rank>{_RANK}) of (?:the )?{VESSEL},? (?:was |is )?{PERSON})|(?:{VESSEL}'s (?P<rank2>{_RANK}),? {PERSON})"
 )
-_APPOSED = re.compile(rf"{PERSON}, (?:the|her|our|their) {_ADJECTIVES}(?P<rank>{_RANK})\b(?! of\b)")
-_IS = re.compile(rf"{PERSON} (?:was|is) (?:the|her|our|their) {_ADJECTIVES}(?P<rank>{_RANK})\b(?! of\b)")
+_APPOSED = re.compile(rf"{PERSON}, (?:the|her|our|their) {_ADJECTIVES}(?P<rank>{_RANK})\b(?! of\b|'s\b)")
+_IS = re.compile(rf"{PERSON} (?:was|is) (?:the|her|our|their) {_ADJECTIVES}(?P<rank>{_RANK})\b(?! of\b|'s\b)")
 _BEFORE = re.compile(rf"\b(?:the|our|her|their) {_ADJECTIVES}(?P<rank>{_RANK}),? {PERSON}")
 _CAPTAIN_OF_SHIP = re.compile(rf"{PERSON},? (?:of|in) (?:the )?{VESSEL}")
 _OWNS = re.compile(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gutengraph_assets.extraction.book_text import BookText
-from gutengraph_assets.extraction.entities import Entity, Person
+from gutengraph_assets.extraction.entities import Entity, Mention, Person
 from gutengraph_assets.extraction.relations import couples, crews, families, homes, kinship
 from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.marked import mark_sentences
@@ -18,8 +18,10 @@ LEAST = 0.55
 """Families that are right less often mislead more than they tell."""
 MOST = 0.97
 """However many sentences agree, a rule that reads no plot may be wrong."""
-_QUOTE_MOST = 400
-"""Characters of a quote; a longer sentence is cut to the stretch around both names."""
+_QUOTE_MOST = 300
+"""Characters of a quote; a longer sentence is cut to the stretch around the names."""
+_QUOTE_MARGIN = 40
+"""Characters left on both sides of the names, to the next word, when a sentence is cut."""
 _KIN = frozenset(
     "parent_of step_parent_of grandparent_of aunt_or_uncle_of sibling_of cousin_of spouse_of engaged_to".split()
 )
@@ -54,6 +56,7 @@ class FoundRelations:
 def find_relations(text: BookText, people: Sequence[Person], others: Sequence[Entity]) -> FoundRelations:
     """Relations between people, and of people with places, each with the sentence that says it best."""
     labels = {entity.id: entity.label for entity in [*people, *others]}
+    places = {entity.id: entity.mentions for entity in [*people, *others]}
     claims = _claims(text, people, others)
     gathered: dict[tuple[str, str, str], list[Claim]] = defaultdict(list)
     for claim in claims:
@@ -73,7 +76,7 @@ def find_relations(text: BookText, people: Sequence[Person], others: Sequence[En
         taken[frozenset((a, b))].add(type_)
         if type_ == "spouse_of":
             married |= {a, b}
-        relations.append(_relation(text, a, type_, b, gathered[(a, type_, b)], score, labels))
+        relations.append(_relation(text, a, type_, b, gathered[(a, type_, b)], score, labels, places))
     relations.sort(key=lambda r: (r.start, r.source, r.target, r.type))
     return FoundRelations(relations, dict(sorted(dropped.items())))
 
@@ -134,10 +137,11 @@ def _relation(
     claims: Sequence[Claim],
     score: float,
     labels: dict[str, str],
+    places: Mapping[str, Sequence[Mention]],
 ) -> Relation:
     best = min(claims, key=lambda c: (-c.confidence, c.end - c.start, c.start))
     ways = sorted({f"pattern:{claim.family}" for claim in claims})
-    start, end = best.start, best.end
+    start, end = _cut(text, best.start, best.end, [*places[a], *places[b]])
     return Relation(
         source=a,
         target=b,
@@ -150,3 +154,17 @@ def _relation(
         how=",".join(ways),
         confidence=score,
     )
+
+
+def _cut(text: BookText, start: int, end: int, mentions: Sequence[Mention]) -> tuple[int, int]:
+    """The stretch itself, or of a long one what lies around the names of both ends that stand in it."""
+    inside = [m for m in mentions if start <= m.start and m.end <= end]
+    if end - start <= _QUOTE_MOST or not inside:
+        return start, end
+    first = max(start, min(m.start for m in inside) - _QUOTE_MARGIN)
+    last = min(end, max(m.end for m in inside) + _QUOTE_MARGIN)
+    while first > start and not text.body[first - 1].isspace():
+        first -= 1
+    while last < end and not text.body[last].isspace():
+        last += 1
+    return first, last

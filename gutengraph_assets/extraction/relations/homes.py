@@ -36,6 +36,8 @@ _HE_BORN = re.compile(
     rf"\b(?P<owner>[Hh]e|[Ss]he) (?:was|had been) (?:a native of|born (?:at|in|on)) (?:the )?{PLACE}"
 )
 
+_OFFICER = re.compile(r"\b(?:inspector|constable|detective|sergeant)\b", re.IGNORECASE)
+
 
 def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
     """Every claim of a dwelling or a birthplace that a sentence makes."""
@@ -51,6 +53,8 @@ def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
     ):
         for match in pattern.finditer(text):
             a, b = sentence.person(match.group(person)), sentence.entity(match.group(place))
+            if family == "of_place" and _serves_at(sentence, match.group(person)):
+                continue
             yield Claim(a.id, type_, b.id, family, confidence, sentence.start, sentence.end)
     for pattern, type_ in ((_HE, "lives_in"), (_HE_BORN, "born_in")):
         for match in pattern.finditer(text):
@@ -59,3 +63,10 @@ def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
             if owner is not None:
                 where = sentence.entity(match.group(2))
                 yield Claim(owner.id, type_, where.id, "pronoun_place", PRONOUN, sentence.start, sentence.end)
+
+
+def _serves_at(sentence: Marked, mark: str) -> bool:
+    """'Inspector N, of L' serves there; he need not live there."""
+    surface = sentence.named[int(mark)].mention.surface
+    before = sentence.text[: sentence.text.index(f"<P{mark}>")].rstrip()
+    return bool(_OFFICER.search(surface) or _OFFICER.search(before[-20:]))

@@ -45,21 +45,31 @@ class Owners:
         gender = {"his": "M", "her": "F"}.get(word)
         if gender is None:
             return None
+        # 'He had N's coat, for his housekeeper …': the subject is a pronoun, and whose it is stands before.
+        if not re.match(r"\W*(?:He|She|His|Her)\b", sentence.text) or position < 6:
+            here = self._named_here(sentence, position, gender)
+            if here is not None:
+                return here
+        return self._named_before(sentence, gender)
+
+    def _named_here(self, sentence: Marked, position: int, gender: str) -> Person | None:
         here = [
             sentence.person(m.group(1))
-            for m in re.finditer(PERSON, sentence.text[:position])
+            for m in re.finditer(PERSON + r"(?!'s\b)", sentence.text[:position])
             if sentence.person(m.group(1)).gender in (gender, None)
         ]
-        if here:
-            # The first person named is mostly the subject, and the subject mostly the owner.
-            return here[0]
+        # The first person named is mostly the subject, and the subject mostly the owner.
+        return here[0] if here else None
+
+    def _named_before(self, sentence: Marked, gender: str) -> Person | None:
+        """The first person of that gender in the nearest sentence of the paragraph that names one."""
         paragraph = self._text.paragraph_of(sentence.start)
         for earlier in reversed(self._before[-_BACK:]):
             if self._text.paragraph_of(earlier.start) != paragraph:
                 break
             named = [
                 earlier.person(m.group(1))
-                for m in re.finditer(PERSON, earlier.text)
+                for m in re.finditer(PERSON + r"(?!'s\b)", earlier.text)
                 if earlier.person(m.group(1)).gender == gender
             ]
             if named:
