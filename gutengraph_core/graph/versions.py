@@ -100,6 +100,10 @@ def current(library: Library) -> Version | None:
         name = read_text(pointer).strip()
     except FileNotFoundError:
         return None
+    except UnicodeDecodeError:
+        raise StoreError(
+            f"{pointer} is damaged: it is no text.", remedy="Delete it, then run `gutengraph build` again."
+        ) from None
     found = _VERSION.fullmatch(name)
     folder = library.graph_dir / name
     if found is None or not (folder / DATABASE).exists():

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gutengraph_core.embedding.protocol import Embedder, Matrix
+from gutengraph_core.graph.schema import STATED
 from gutengraph_core.llm.protocol import LLM
 from gutengraph_query.merging.candidates import Candidate, Chosen, choose
 from gutengraph_query.merging.evidence import Draft, Evidence
@@ -130,14 +131,23 @@ def _perhaps(offered: Sequence[Candidate], evidence: Evidence) -> str:
 
 def _told(facts: Sequence[GraphHit], evidence: Evidence, *, total: int, counts: bool) -> str:
     """What a lookup found: one answer in a sentence and its quote, several as a list."""
-    if len(facts) == 1 and facts[0]["edges"] and not counts:
+    if len(facts) == 1 and facts[0]["edges"] and not counts:  # with its certainty in the sentence
         first = facts[0]["edges"][0]
         return f"{_sentences(facts, evidence, most=_TOLD)} “{shortened(first['quote'])}”"
-    cited = [
-        f"{f['answer']} {evidence.cite_edge(f['edges'][0])}" if f["edges"] else f["answer"] for f in facts
-    ]
-    opening = f"{total}: " if counts else ""
-    return f"{opening}{name_list(cited, total=total)}."
+    stated = [fact for fact in facts if not fact["edges"] or fact["score"] >= STATED]
+    likely = [fact for fact in facts if fact not in stated]
+    if counts or not stated:
+        listed = name_list([_cited(fact, evidence) for fact in facts], total=total)
+        return f"{total}: {listed}." if counts else f"Probably {listed}."
+    listed = f"{name_list([_cited(f, evidence) for f in stated], total=total - len(likely))}."
+    if likely:
+        rest = [_cited(fact, evidence) for fact in likely[:NAMES]]
+        listed += f" Less surely {name_list(rest, total=len(rest))}."
+    return listed
+
+
+def _cited(fact: GraphHit, evidence: Evidence) -> str:
+    return f"{fact['answer']} {evidence.cite_edge(fact['edges'][0])}" if fact["edges"] else fact["answer"]
 
 
 def _sentences(facts: Sequence[GraphHit], evidence: Evidence, *, most: int) -> str:

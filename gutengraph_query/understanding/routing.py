@@ -52,7 +52,7 @@ def route_by_rules(question: str) -> tuple[Route, str]:
     if relational:
         return "hybrid", f"asks for something about a relation ('{about}')"
     if words[0] in _WHO or set(words[1:2]) & _WHO:
-        if len(words) <= _SHORT and words[1] in _BE:
+        if len(words) <= _SHORT and set(words[1:2]) & _BE:
             return "graph", "asks who somebody is"
         return "hybrid", "asks for a person by what happened"
     return "vector", "asks what the text tells"

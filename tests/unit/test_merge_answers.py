@@ -93,6 +93,13 @@ def test_several_answers_are_a_list_and_long_lists_are_cut() -> None:
     assert quoted(Evidence(two, []), total=2, counts=True).text == "2: Agnes Pell [1] and Lucy [2]."
 
 
+def test_what_is_stated_comes_apart_from_what_is_likely() -> None:
+    sure, unsure = hit("Agnes Pell", SISTER), hit("Lucy", CAPTAIN)
+    unsure["score"] = 0.6
+    assert quoted(Evidence([sure, unsure], []), total=2).text == "Agnes Pell [1]. Less surely Lucy [2]."
+    assert quoted(Evidence([unsure, unsure], []), total=2).text == "Probably Lucy [1] and Lucy [1]."
+
+
 def test_name_list() -> None:
     assert name_list([], total=0) == ""
     assert name_list(["A"], total=1) == "A"
