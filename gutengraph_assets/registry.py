@@ -115,10 +115,13 @@ def unregister(book: int, settings: Settings, instance: dg.DagsterInstance) -> N
     partitions = instance.get_dynamic_partitions(PARTITIONS)
     if not library.has(book) and str(book) not in partitions and not library.book_dir(book).exists():
         raise UnknownBook("It is not in the library.", remedy="`gutengraph books` lists what is.", book=book)
-    if library.has(book) and (record := library.record(book)).status == "building":
-        raise StoreError(
-            f"It is being built by process {record.pid}.", remedy="Wait for it, or end it first.", book=book
-        )
+    with suppress(NotBuilt):  # a record that cannot be read: to remove the book is its remedy
+        if library.has(book) and (record := library.record(book)).status == "building":
+            raise StoreError(
+                f"It is being built by process {record.pid}.",
+                remedy="Wait for it, or end it first.",
+                book=book,
+            )
     with suppress(NotBuilt):  # no table yet: no passages of it either
         ChunkTable.open(library, None).delete_book(book)
     if str(book) in partitions:

@@ -13,6 +13,7 @@ from gutengraph_assets.extraction.book_graph import build_book_graph, write_book
 from gutengraph_assets.partitions import books, every_book
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import parked_reason
+from gutengraph_core.errors import StoreError
 from gutengraph_core.files import sha256
 from gutengraph_core.graph import versions
 from gutengraph_core.graph.build import build_merged
@@ -120,7 +121,10 @@ def merged_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> d
     building without it."""
     with library_step(context, gutengraph) as step:
         library = gutengraph.library
-        version = versions.current(library)
+        try:
+            version = versions.current(library)
+        except StoreError:  # a broken pointer: the build mends it
+            version = None
         complete = [record for record in library.records() if is_complete(record)]
         published = version.manifest() if version is not None else None
         step.fresh = (

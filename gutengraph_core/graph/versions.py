@@ -102,7 +102,7 @@ def current(library: Library) -> Version | None:
         return None
     except UnicodeDecodeError:
         raise StoreError(
-            f"{pointer} is damaged: it is no text.", remedy="Delete it, then run `gutengraph build` again."
+            f"{pointer} is damaged: it is no text.", remedy="Run `gutengraph build` again."
         ) from None
     found = _VERSION.fullmatch(name)
     folder = library.graph_dir / name

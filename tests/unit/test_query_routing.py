@@ -32,6 +32,7 @@ from gutengraph_query.understanding.routing import route_by_rules
         ("Who nailed the spoon to the mast of the ship in the third week?", "hybrid"),
         ("Whom did Jim find in the cave that night?", "hybrid"),
         ("?", "hybrid"),
+        ("Who?", "hybrid"),
     ],
 )
 def test_routes(question: str, route: str) -> None:
