@@ -6,7 +6,7 @@ answer of the 270M model is right for .24 of them, three chosen names with two e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,16 +44,18 @@ class Excerpt:
 
 def extract(
     question: str,
-    query: Matrix,
     evidence: Evidence,
     *,
+    query: Callable[[str], Matrix],
     llm: LLM,
     embedder: Embedder,
     total: int,
     counts: bool,
 ) -> Draft:
-    """Answer `question` in the evidence's own words. `total`: answers of the lookup before its list was cut;
-    `counts`: it asks how many.
+    """Answer `question` in the evidence's own words.
+
+    `query` gives the question's vector: an edge alone needs none, and no model is loaded for it. `total`:
+    answers of the lookup before its list was cut; `counts`: it asks how many.
 
     Raises as the model and the embedder do.
     """
@@ -74,7 +76,7 @@ def extract(
             offered = chosen.candidates[:NAMES]
             parts += [_perhaps(offered, evidence)] if offered else []
         wanted = [c.name for c in offered] or [fact["answer"] for fact in looked_up]
-        best = best_excerpts(evidence.passages, query, embedder, names=wanted, words=chosen.words)
+        best = best_excerpts(evidence.passages, query(question), embedder, names=wanted, words=chosen.words)
         parts += [f"“{e.text}” {evidence.cite_passage(e.passage)}" for e in best]
     return Draft(
         " ".join(parts),

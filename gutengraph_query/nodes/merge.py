@@ -57,8 +57,8 @@ def _draft(here: Brains, state: QueryState, question: Question, evidence: Eviden
         notes = notes or ("nothing the model wrote stood in the evidence; quoting instead",)
     drafted = extract(
         question.text,
-        here.query_vector(question.text),
         evidence,
+        query=here.query_vector,
         llm=here.llm,
         embedder=here.embedder,
         total=state.get("graph_total", 0),

@@ -44,7 +44,7 @@ def quoted(evidence: Evidence, question: str = "What did the parrot eat?", **opt
     told = {" apricots": -0.1, " dried": -0.2, " fed": -0.3, " Silas": -1.0, " x": -9.0}
     model = FakeLLM(logprobs=lambda prompt: {" x": -9.0} if prompt.startswith("Question") else told)
     given = {"llm": model, "embedder": TOY, "total": 1, "counts": False, **options}
-    return extract(question, TOY.embed_query(question), evidence, **given)
+    return extract(question, evidence, query=TOY.embed_query, **given)
 
 
 def test_nothing_found_is_said() -> None:
