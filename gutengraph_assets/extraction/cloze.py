@@ -236,7 +236,7 @@ class _Typing:
         leaning = self._surroundings.leaning(evidence)
         scores: list[dict[Kind, float]] = []
         kind, margin = kinds[0], 0.0
-        for occurrence in chosen(self._body, evidence.candidate):
+        for occurrence in chosen(self._body, evidence.candidate)[: self._left]:
             scores.append(
                 class_scores(self._llm.next_token_logprobs(prompt_for(self._body, occurrence), top=TOP))
             )

@@ -37,6 +37,8 @@ _OFFICES: frozenset[str] = frozenset(
 )
 """'Mr. Attorney-General' is an office, not a name."""
 
+_PLAIN: frozenset[str] = frozenset("mr mrs miss ms dr sir master mister".split())
+"""No street or square begins with these: 'Mr. Street'."""
 _COMMANDS: frozenset[str] = frozenset("admiral commodore captain colonel general".split())
 """Ships, inns and streets are named after them, and then stand behind 'the'."""
 
@@ -122,7 +124,7 @@ class Surroundings:
             return Verdict((), reason="an office")
         if titled and use.the >= _DESCRIBED and tokens[0] in _COMMANDS and use.count > 1:
             return Verdict(("place", "thing"))
-        if titled and tokens[-1] not in PLACE_HEADS - SURNAME_HEADS:
+        if titled and (tokens[0] in _PLAIN or tokens[-1] not in PLACE_HEADS - SURNAME_HEADS):
             return Verdict(("person",))
         if len(tokens) > 2 and tokens[0] in _ROYAL and tokens[1] == "of":
             return Verdict(("person",))

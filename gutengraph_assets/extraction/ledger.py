@@ -250,13 +250,9 @@ class Ledger:
 
     def standing(self, step: str) -> list[Entry]:
         """The last entry of each item on the step's latest basis, items in order of first appearance."""
-        entries = self.entries(step)
-        ends = self.ends(step)
-        if not entries:
-            return []
-        basis = entries[-1].basis
-        if ends and not any(entry.run == ends[-1].run + 1 for entry in entries):
-            basis = ends[-1].basis
+        lines = [line for line in self._lines() if line.step == step]
+        basis = lines[-1].basis if lines else ""
+        entries = [line for line in lines if isinstance(line, Entry)]
         last: dict[str, Entry] = {}
         for entry in entries:
             if entry.basis == basis:

@@ -206,7 +206,7 @@ PLACE_HEADS: frozenset[str] = frozenset(
 )
 SURNAME_HEADS: frozenset[str] = frozenset(
     """
-    street lane lodge tower castle bay lake rivers bridge church hall court park farm garden gardens wood
+    lodge tower castle bay lake rivers bridge church hall court park farm garden gardens wood
     woods heath
     moor common green field fields hill hills mount gate row place house chapel forest grange abbey strand
     cape
