@@ -30,7 +30,15 @@ def disk_errors(path: Path, *, book: int | None = None) -> Iterator[None]:
                 remedy="Free some space and run again; nothing was half-written.",
                 book=book,
             ) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
+        if error.errno in (
+            errno.EACCES,
+            errno.EPERM,
+            errno.EROFS,
+            errno.ENOTDIR,
+            errno.EEXIST,
+            errno.ENOENT,
+            errno.EISDIR,
+        ):
             raise DataFolderError(
                 f"{path} cannot be written ({os.strerror(error.errno)}).",
                 remedy="Set GUTENGRAPH_HOME to a folder that you may write.",

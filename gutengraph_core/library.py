@@ -167,9 +167,12 @@ class Library:
         )
 
     def records(self) -> Iterator[BookRecord]:
-        """The record of every book, by number."""
+        """The record of every book, by number; one that cannot be read is failed, with the remedy."""
         for book in self.ids():
-            yield self.record(book)
+            try:
+                yield self.record(book)
+            except NotBuilt as error:
+                yield BookRecord(id=book, status="failed", reason=f"{error.what} {error.remedy}")
 
     def has(self, book: int) -> bool:
         return self.path(book, "book.json").exists()
@@ -181,13 +184,13 @@ class Library:
         """
         try:
             record = BookRecord.model_validate_json(self.path(book, "book.json").read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise UnknownBook(
                 "It is not in the library.", remedy=f"Run `gutengraph add {book}`.", book=book
             ) from None
         except ValueError as error:
             raise NotBuilt(
-                f"book.json cannot be read ({error}).",
+                f"book.json cannot be read ({str(error).splitlines()[0]}).",
                 remedy=f"Run `gutengraph remove {book}`, then add and build it again.",
                 book=book,
             ) from None

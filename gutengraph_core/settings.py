@@ -50,28 +50,28 @@ class Settings(BaseSettings):
     """Bearer token of an OpenAI-compatible server, if it wants one."""
     embedding: str = "embedded"
     """`embedded` (MiniLM, 384) | `nomic-ai/nomic-embed-text-v1.5` | `tei:<url>` | `ollama:<model>`."""
-    threads: int = 0
+    threads: int = Field(default=0, ge=0)
     """Threads of the embedded models; 0: as many as there are cores for this process."""
-    llm_timeout_s: float = 300.0
+    llm_timeout_s: float = Field(default=300.0, gt=0)
     """Longest wait for one reply. A 4B model on a CPU writes about 5 tokens a second; caps end at 1,024."""
 
     # --- text ---
-    chunk_tokens: int = 300
+    chunk_tokens: int = Field(default=300, ge=64)
     """Target size of a chunk; lowered to what the embedder takes (254 for the embedded MiniLM)."""
-    chunk_overlap: int = 30
+    chunk_overlap: int = Field(default=30, ge=0)
     """Tokens that two neighbouring chunks share: a tenth, so that a border sentence is whole in one."""
-    window_words: int = 500
+    window_words: int = Field(default=500, ge=20)
     """Words in an extraction window. The context cliff of small models lies between 500 and 1,000 words."""
 
     # --- extraction ---
     naming: Literal["auto", "cloze", "list"] = "auto"
     """How names are typed; `auto`: cloze wherever the backend gives log-probabilities, else list."""
-    naming_max_calls: int = 600
+    naming_max_calls: int = Field(default=600, ge=1)
     """Most calls of the cloze for one book, frequent names first: 60 s on two cores at .1 s a call. A novel takes 50 to
     300; a treatise with a thousand names leaves out what it says once."""
-    list_reply_tokens: int = 256
+    list_reply_tokens: int = Field(default=256, ge=16)
     """Reply cap of a names list. Of 42 free lists 18 reached 64 tokens, 7 reached 128, 2 reached 256."""
-    min_windows: int = 3
+    min_windows: int = Field(default=3, ge=1)
     """A person named in fewer windows of the text is minor at most. 84 of 86 main gold characters reach 3."""
     structural_repair: bool = True
     """Mend replies where nothing is lost or invented (fences, envelopes, cut lists)."""
@@ -82,17 +82,17 @@ class Settings(BaseSettings):
 
     # --- answers ---
     store: Literal["local", "s3"] = "local"
-    top_k: int = 5
+    top_k: int = Field(default=5, ge=1, le=100)
     """Passages given to the merge."""
-    max_hops: int = 2
-    hub_degree: int = 100
+    max_hops: int = Field(default=2, ge=1, le=4)
+    hub_degree: int = Field(default=100, ge=1)
     """Nodes with more distinct neighbours are not walked through (never the entry node)."""
     path_threshold: float = 0.43
     """Cosine a path must reach, for MiniLM: foreign questions peak at .37 (nodes) and .42 (edges)."""
     passage_threshold: float = 0.40
     """Cosine the nearest passage must reach, for MiniLM: it is .415 or more for each of 75 questions about five
     novels, and under .40 for 12 of 15 foreign ones (the others name people whom no passage names)."""
-    max_paths: int = 10
+    max_paths: int = Field(default=10, ge=1)
 
     # --- S3 ---
     s3_uri: str | None = None
@@ -101,7 +101,7 @@ class Settings(BaseSettings):
     """Another S3 than Amazon's."""
 
     # --- runs ---
-    step_retries: int = 2
+    step_retries: int = Field(default=2, ge=0)
     """Times a step is tried again by Dagster after an error that may pass by itself."""
     step_retry_delay_s: float = 10.0
     """Seconds before the first of them; doubled each time. The source has retried for 7 s by then."""

@@ -29,7 +29,8 @@ def _print_json(document: Any) -> None:
 
 
 def _sentence(words: tuple[str, ...]) -> str:
-    text = " ".join(words).strip()
+    # A terminal hands over bytes that are no UTF-8 as lone surrogates, which nothing further on can encode.
+    text = " ".join(words).encode("utf-8", "replace").decode().strip()
     if not text:
         raise click.UsageError("Ask something.")
     return text
