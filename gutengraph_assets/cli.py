@@ -67,7 +67,7 @@ def remove(ids: tuple[int, ...], verbose: bool) -> None:
         for book in dict.fromkeys(ids):
             unregister(book, settings, instance)
             click.echo(f"{book:>6}  removed", err=True)
-        if versions.current(settings.library) is not None:
+        if versions.all_versions(settings.library):
             with listening(Console()):
                 run = run_job(instance, "finish_library", verbose=verbose)
             if not run.success:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -302,3 +304,30 @@ def test_a_setting_that_is_none(
     monkeypatch.setenv(name, value)
     one_error(run("build", 7), value if name != "GUTENGRAPH_CHUNK_TOKENS" else name)
     assert tree(home) == before
+
+
+# --- removing ---
+
+
+def test_a_book_under_construction_is_not_removed(run: Run, mirror_folder: Path, library: Library) -> None:
+    put_story(mirror_folder)
+    run("add", 7)
+    library.update(7, status="building", pid=os.getpid())
+    one_error(run("remove", 7), "Book 7", f"process {os.getpid()}", "Wait for it")
+    assert library.has(7)
+
+
+def test_what_a_killed_removal_left_is_swept_up(run: Run, mirror_folder: Path, library: Library) -> None:
+    put_story(mirror_folder)
+    run("add", 7)
+    leftover = library.books_dir / ".removed-8-123"
+    leftover.mkdir()
+    (leftover / "raw.txt").write_text("half gone")
+    assert run("remove", 7).code == 0
+    assert list(library.books_dir.iterdir()) == []
+    # The record went, the partition did not: a removal killed in between can be called again.
+    put_story(mirror_folder)
+    run("add", 7)
+    shutil.rmtree(library.book_dir(7))
+    assert run("remove", 7).code == 0
+    one_error(run("remove", 7), "Book 7", "not in the library")
