@@ -140,7 +140,10 @@ def merged_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> d
         manifest = version.manifest()
         step.version = digest({"books": manifest.books, "embedder": manifest.embedder})
         relations = manifest.counts.get("RELATED_TO", 0) + manifest.counts.get("INTERACTS_WITH", 0)
-        step.text = f"{len(manifest.books)} books, {relations:,} relations, version {manifest.version}"
+        step.text = (
+            f"{len(manifest.books)} {'book' if len(manifest.books) == 1 else 'books'}, "
+            f"{relations:,} relations, version {manifest.version}"
+        )
         step.metadata = {
             "version": manifest.version,
             "built_at": manifest.built_at,
