@@ -28,6 +28,8 @@ def persons(body: str, *names: str, **by_hand: list[tuple[str, str]]) -> list[se
         ("Count de la Motte", ("count",), None, "de la motte"),
         ("Doctor Pell", ("dr",), None, "pell"),
         ("Miss Anne", ("miss",), "anne", None),
+        ("Long John", (), "john", None),
+        ("Black Dog", (), "black", "dog"),
     ],
 )
 def test_a_name_is_taken_apart(surface: str, titles: tuple[str, ...], given: str, surname: str) -> None:
@@ -105,6 +107,46 @@ def test_names_side_by_side_again_and_again_are_two_people() -> None:
 def test_nobody_calls_her_ladyship_by_a_pet_name() -> None:
     body = "Lady Catherine spoke. Kitty listened, a mile away, to another tale."
     assert len(persons(body, "Lady Catherine", "Kitty")) == 2
+
+
+def test_one_passing_mention_makes_no_short_name_ambiguous() -> None:
+    body = (
+        "Lucy Hale sang. Lucy Hale danced. Lucy Hale slept. Lucy woke. Lucy Dane was her name a year later."
+    )
+    assert {"Lucy Hale", "Lucy"} in persons(body, "Lucy Hale", "Lucy", "Lucy Dane")
+
+
+def test_a_block_against_one_is_no_evidence_for_another() -> None:
+    body = (
+        "Charles met Charles Hale. Charles bowed to Charles Hale. Charles Hale left.\n\n"
+        "Charles Dane came. Charles Dane was late."
+    )
+    assert {"Charles"} in persons(body, "Charles", "Charles Hale", "Charles Dane")
+
+
+def test_a_surname_is_one_wherever_it_stands() -> None:
+    """'Lucas' is a given name by the lists, but not in a book with a Sir William Lucas."""
+    body = "Sir William Lucas came. Lucas bowed. Miss Lucas, who was Charlotte Lucas, came too. Lady Lucas did not."
+    found = persons(body, "Sir William Lucas", "Lucas", "Miss Lucas", "Charlotte Lucas", "Lady Lucas")
+    assert {"Sir William Lucas", "Lucas"} in found
+    assert {"Miss Lucas", "Charlotte Lucas"} in found
+    assert {"Lady Lucas"} in found
+
+
+def test_a_second_mrs_of_the_name_is_the_sons_wife() -> None:
+    body = "Mr. Hale sat. Mrs. Hale sang. " * 5 + "Charles Hale came in with Mrs. Charles Hale."
+    found = persons(body, "Mr. Hale", "Mrs. Hale", "Charles Hale", "Mrs. Charles Hale")
+    assert sorted(map(len, found)) == [1, 1, 1, 1]
+
+
+def test_a_byname_is_of_one_john_and_not_of_another() -> None:
+    body = "Long John Rudd came. Long John laughed. John Pell did not laugh. John Pell left."
+    assert {"Long John Rudd", "Long John"} in persons(body, "Long John Rudd", "Long John", "John Pell")
+
+
+def test_the_king_is_not_the_cabin_boy() -> None:
+    body = "George drank to King George. George Merrow drank too. George laughed."
+    assert {"King George"} in persons(body, "George", "King George", "George Merrow")
 
 
 def test_what_somebody_decided_by_hand_wins() -> None:

@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 
 from gutengraph_assets.extraction.aliases.conflicts import conflict
 from gutengraph_assets.extraction.aliases.person_name import PersonName
-from gutengraph_assets.extraction.aliases.presence import Presence
+from gutengraph_assets.extraction.aliases.presence import FAR_LEAST, Presence
+
+PASSING = 2
+OFTEN = 2
+"""A fuller name that stands twice at most makes nobody's short name ambiguous, if another owner is twice as
+frequent: 'Lydia Wickham' once beside 'Lydia Bennet'."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,11 @@ class Clusters:
     def of(self, name: str) -> Cluster:
         return self._cluster_of[name]
 
+    def _not_in_passing(self, able: list[Cluster]) -> list[Cluster]:
+        """Without those whom the book names hardly ever beside one whom it names often."""
+        most = max(self.mentions(c) for c in able)
+        return [c for c in able if self.mentions(c) > PASSING or self.mentions(c) * OFTEN > most]
+
     def mentions(self, cluster: Cluster) -> int:
         return sum(self.presence.count[name] for name in cluster.names)
 
@@ -64,8 +74,11 @@ class Clusters:
         known = {g for name in cluster.names if (g := self.genders[name])}
         return known.pop() if len(known) == 1 else None
 
-    def why_not(self, a: Cluster, b: Cluster, *, blocks: bool = True) -> str | None:
-        """Why two clusters cannot be one person; `blocks` asks for co-occurrence as well."""
+    def why_not(
+        self, a: Cluster, b: Cluster, *, blocks: bool = True, far_least: int = FAR_LEAST
+    ) -> str | None:
+        """Why two clusters cannot be one person; `blocks` asks for co-occurrence as well, `far_least` for how many
+        mentions make standing far apart count."""
         for x in a.names:
             for y in b.names:
                 if frozenset((x, y)) in self._apart:
@@ -76,7 +89,7 @@ class Clusters:
                     return reason
                 if blocks and self.presence.side_by_side(x, y):
                     return "side_by_side"
-        if blocks and self.presence.far_apart(a.names, b.names):
+        if blocks and self.presence.far_apart(a.names, b.names, least=far_least):
             return "far_apart"
         return None
 
@@ -98,20 +111,26 @@ class Clusters:
         rule: str,
         *,
         prefer: Callable[[list[Cluster]], list[Cluster]] | None = None,
-        blocks: bool = True,
+        far_least: int = FAR_LEAST,
     ) -> bool:
         """Join `name` to the one cluster among those of `owners` that can own it; to none if several can."""
         mine = self.of(name)
         if any(self.of(owner) is mine for owner in owners):
             return False
         able: list[Cluster] = []
-        for owner in owners:
-            cluster = self.of(owner)
-            if cluster not in able and not self.why_not(mine, cluster, blocks=blocks):
+        rivals: list[Cluster] = []
+        for cluster in {id(c): c for c in map(self.of, owners)}.values():
+            reason = self.why_not(mine, cluster, far_least=far_least)
+            if reason is None:
                 able.append(cluster)
+            elif reason == "side_by_side":
+                rivals.append(cluster)
         if len(able) > 1 and prefer:
             able = prefer(able)
-        if len(able) != 1:
+        if len(able) > 1:
+            able = self._not_in_passing(able)
+        # A block is no evidence for the others: 'Charles' beside 'Charles Musgrove' is not therefore Charles Hayter.
+        if len(able) != 1 or any(self.mentions(rival) > PASSING for rival in rivals):
             return False
         best = next(owner for owner in owners if self.of(owner) is able[0])
-        return self.join(name, best, rule, blocks=blocks)
+        return self.join(name, best, rule)

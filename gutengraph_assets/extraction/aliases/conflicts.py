@@ -15,6 +15,7 @@ _SAME_CALLING = (
     frozenset({"captain", "admiral", "commodore"}),
     frozenset({"captain", "major", "colonel", "general", "lieutenant"}),
 )
+_ROYAL = frozenset(("king", "queen", "saint"))
 _NEVER_TOGETHER = frozenset(
     frozenset(pair)
     for pair in (
@@ -24,8 +25,6 @@ _NEVER_TOGETHER = frozenset(
         ("sir", "mr"),
         ("lord", "mr"),
         ("madame", "mademoiselle"),
-        ("father", "son"),
-        ("aunt", "miss_of_house"),
     )
 )
 
@@ -41,6 +40,8 @@ def conflict(a: PersonName, b: PersonName, *, gender_a: str | None, gender_b: st
     ga, gb = a.given, b.given
     if ga and gb and not are_variants(ga, gb) and not (_is_surname(a, b) or _is_surname(b, a)):
         return "given_name"
+    if (_ROYAL & set(a.titles) and b.surname) or (_ROYAL & set(b.titles) and a.surname):
+        return "title"  # a king goes by no surname
     sa, sb = a.surname, b.surname
     if sa and sb and sa != sb and not _surname_within(sa, sb):
         return "surname"
@@ -78,8 +79,8 @@ def _surname_within(a: str, b: str) -> bool:
 
 
 def _married(a: PersonName, b: PersonName) -> str | None:
-    """'Mrs. X' is not 'First X', who has his or her own name; 'Mrs. First X' says so itself."""
-    wife = {"mrs", "madame"}
-    if wife & set(a.titles[-1:]) and a.single and b.given and not b.single and not wife & set(b.titles):
-        return "married"
-    return None
+    """'Mrs. X' and 'Lady X' are not 'First X', who has his or her own name; 'Mrs. First X' says so itself."""
+    wife = {"mrs", "madame", "lady"}
+    if not (wife & set(a.titles[-1:]) and a.single and a.given is None):
+        return None
+    return "married" if b.given and not b.single and not wife & set(b.titles) else None

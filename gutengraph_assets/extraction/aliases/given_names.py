@@ -80,6 +80,11 @@ _PERIOD_FORMS = (
 """Forms current in the fiction of the time, stated beside the package's modern American list."""
 
 
+_FULL_IN_Y = frozenset(
+    "mary lucy emily dorothy cicely rosemary henry anthony percy sidney sydney geoffrey timothy".split()
+)
+
+
 def gender_of(given: str) -> str | None:
     """M or F where a given name (folded) says so."""
     if given in FEMALE:
@@ -102,7 +107,9 @@ def are_variants(a: str, b: str) -> bool:
     a, b = _even(a.rstrip(".")), _even(b.rstrip("."))
     if a == b or (len(a) == 1 and b.startswith(a)) or (len(b) == 1 and a.startswith(b)):
         return True
-    return directly_tied(a, b) or bool(_full_forms(a) & _full_forms(b))
+    if directly_tied(a, b):
+        return True
+    return (_diminutive(a) or _diminutive(b)) and bool(_full_forms(a) & _full_forms(b))
 
 
 def directly_tied(a: str, b: str) -> bool:
@@ -122,6 +129,18 @@ def _full_forms(name: str) -> frozenset[str]:
     return _canonical().get(name, frozenset())
 
 
+def _cut_from(short: str, full: str) -> bool:
+    """'Emily' is cut from nothing in 'Emma', nor 'Maria' from 'Mary': both are full names."""
+    if short[0] != full[0] and short[:2] not in full[1:]:
+        return False
+    shorter = len(short) < len(full) or (len(short) == len(full) and _diminutive(short))
+    return shorter or (short.endswith("y") and short.startswith(full[:-1]))
+
+
+def _diminutive(name: str) -> bool:
+    return name.endswith("y") and name not in _FULL_IN_Y
+
+
 @cache
 def _pairs() -> tuple[tuple[str, str], ...]:
     """(full form, nickname), both even.
@@ -132,11 +151,7 @@ def _pairs() -> tuple[tuple[str, str], ...]:
     from nicknames import name_triplets
 
     listed = [(_even(t.name1), _even(t.name2)) for t in name_triplets() if t.relationship == "has_nickname"]
-    cut = [
-        (full, short)
-        for full, short in listed
-        if (short[0] == full[0] or short[:2] in full[1:]) and {full, short} != {"mary", "maria"}
-    ]
+    cut = [(full, short) for full, short in listed if _cut_from(short, full)]
     period = [(_even(full), _even(short)) for short, full in (e.split() for e in _PERIOD_FORMS.split(";"))]
     return tuple((full, short) for full, short in cut + period if full != short)
 

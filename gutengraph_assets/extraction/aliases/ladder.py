@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gutengraph_assets.extraction.aliases.cluster import Clusters, Merge
-from gutengraph_assets.extraction.aliases.person_name import PersonName, parse
+from gutengraph_assets.extraction.aliases.given_names import gender_of
+from gutengraph_assets.extraction.aliases.person_name import PersonName, parse_all
 from gutengraph_assets.extraction.aliases.presence import Presence
 from gutengraph_assets.extraction.aliases.rungs import LADDER
 from gutengraph_assets.extraction.book_text import BookText, Span
 from gutengraph_assets.extraction.gender import by_votes, pronoun_votes
+
+OFTEN_MRS = 5
+"""A Mrs. S named less often may be the Mrs. Charles S for short."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +36,10 @@ def merge_names(
 
     `joined` and `apart` are pairs of names that somebody has joined or split by hand; they win over every rule.
     """
-    parsed = {name: parse(name) for name, found in spans.items() if found}
+    parsed = parse_all(name for name, found in spans.items() if found)
     spans = {name: spans[name] for name in parsed}
     presence = Presence(text, spans)
+    apart = [*apart, *two_couples(parsed, presence)]
     clusters = Clusters(parsed, presence, name_genders(text, spans, parsed), apart=apart)
     for a, b in joined:
         if a in parsed and b in parsed:
@@ -48,6 +53,25 @@ def merge_names(
         merges = tuple(m for m in clusters.merges if m.a in cluster.names)
         persons.append(Person(names, merges))
     return sorted(persons, key=lambda p: min(spans[n][0][0] for n in p.names))
+
+
+def two_couples(parsed: Mapping[str, PersonName], presence: Presence) -> Iterator[tuple[str, str]]:
+    """Names that 'Mrs. Charles S' keeps apart where the book often has a 'Mrs. S': she is another, and so is her
+    husband, the 'Charles S', from the 'Mr. S'.
+    """
+    for wife in parsed.values():
+        if wife.titles[-1:] != ("mrs",) or wife.single or wife.given is None or gender_of(wife.given) != "M":
+            continue
+        for name in parsed.values():
+            if not (name.single and name.surname == wife.surname and name.titles[-1:] in (("mrs",), ("mr",))):
+                continue
+            if presence.count[name.surface] < OFTEN_MRS:
+                continue
+            if name.titles == ("mrs",):
+                yield name.surface, wife.surface
+            else:
+                husband = [n for n in parsed.values() if n.rest == wife.rest and n.title_gender != "F"]
+                yield from ((name.surface, other.surface) for other in husband)
 
 
 def name_genders(

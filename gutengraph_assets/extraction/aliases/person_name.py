@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from gutengraph_assets.extraction.aliases.given_names import gender_of, is_given
 from gutengraph_core.names import TITLES, fold, squeeze
@@ -46,7 +47,7 @@ _EPITHETS = frozenset("old young little poor dear good the late".split())
 _BYNAMES = frozenset(
     "long big black red fat lame blind honest handsome merry tall lucky wild mad crazy lazy".split()
 )
-"""Before a given name ('Long John'); before anything else they are part of the name ('Black Dog')."""
+"""Before a given name they stand for no other person's ('Long John'); else they are the name ('Black Dog')."""
 _BEFORE_GIVEN = frozenset("sir master dame aunt uncle cousin don sister brother".split())
 _BEFORE_EITHER = frozenset(
     "miss lady mother father king queen prince princess saint nurse mademoiselle lord".split()
@@ -67,6 +68,8 @@ class PersonName:
     """What stands after titles and epithets, before suffixes."""
     age: str
     """'young', 'old' or ''."""
+    family: bool = False
+    """Whether its only word is a surname elsewhere in the book, and nobody's given name: 'Miss Lucas', 'Joyce'."""
 
     @property
     def bare_title(self) -> bool:
@@ -84,7 +87,11 @@ class PersonName:
             return None
         head = self.rest[0]
         if len(self.rest) > 1:
+            if head in _BYNAMES and is_given(self.rest[1]):
+                return self.rest[1]
             return None if head in _PARTICLES else head
+        if self.family:
+            return None
         if self.titles and self.titles[-1] in _BEFORE_GIVEN:
             return head
         if self.titles and self.titles[-1] not in _BEFORE_EITHER:
@@ -95,18 +102,16 @@ class PersonName:
     def surname(self) -> str | None:
         """The surname, particles included, where the form leaves no doubt."""
         if len(self.rest) > 1:
+            if len(self.rest) == 2 and self.rest[0] in _BYNAMES and is_given(self.rest[1]):
+                return None
             for i, word in enumerate(self.rest):
                 if word in _PARTICLES and i < len(self.rest) - 1:
                     return " ".join(self.rest[i:])
             return self.rest[-1]
-        if (
-            self.rest
-            and self.titles
-            and self.titles[-1] not in _BEFORE_GIVEN
-            and self.titles[-1] not in _BEFORE_EITHER
-        ):
-            return self.rest[0]
-        return None
+        if not self.rest:
+            return None
+        titled = bool(self.titles) and self.titles[-1] not in _BEFORE_GIVEN | _BEFORE_EITHER
+        return self.rest[0] if titled or self.family else None
 
     @property
     def title_gender(self) -> str | None:
@@ -125,13 +130,23 @@ class PersonName:
         return gender_of(given) if given else None
 
 
+def parse_all(surfaces: Iterable[str]) -> dict[str, PersonName]:
+    """Take a book's names apart, each knowing which words are surnames among the others."""
+    parsed = {surface: parse(surface) for surface in surfaces}
+    surnames = {surname.split(" ")[-1] for name in parsed.values() if (surname := name.surname)}
+    firsts = {given for name in parsed.values() if len(name.rest) > 1 and (given := name.given)}
+    family = surnames - firsts
+    return {
+        surface: replace(name, family=name.single and name.rest[0] in family)
+        for surface, name in parsed.items()
+    }
+
+
 def parse(surface: str) -> PersonName:
-    """Take a name apart. Never fails: what has no known form is all `rest`."""
+    """Take a name apart by itself. Never fails: what has no known form is all `rest`."""
     words = [fold(w).strip(',;:!?"()') for w in squeeze(surface).split(" ")]
     words = [w for w in words if w]
     age = ""
-    if len(words) > 1 and words[0] in _BYNAMES and is_given(words[1]):
-        words.pop(0)
     while len(words) > 1 and words[0] in _EPITHETS:
         epithet = words.pop(0)
         age = epithet if epithet in (YOUNG, OLD) else age

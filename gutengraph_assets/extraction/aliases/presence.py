@@ -12,6 +12,7 @@ SAME_SENTENCE_TIMES = 2
 SAME_SENTENCE_SHARE = 0.15
 FAR_WINDOWS = 20
 FAR_SHARE = 0.75
+FAR_LEAST = 3
 """Measured on five novels: these blocks raise pairwise precision from .95 to .99 at no recall."""
 
 
@@ -34,13 +35,14 @@ class Presence:
             self.count[a], self.count[b]
         )
 
-    def far_apart(self, some: Sequence[str], others: Sequence[str]) -> bool:
-        """Whether most mentions of the rarer side have none of the other within FAR_WINDOWS windows."""
+    def far_apart(self, some: Sequence[str], others: Sequence[str], *, least: int = FAR_LEAST) -> bool:
+        """Whether most mentions of the rarer side, if it has `least`, have none of the other within FAR_WINDOWS
+        windows."""
         a = sorted(w for name in some for w in self.windows[name])
         b = sorted(w for name in others for w in self.windows[name])
         if len(a) > len(b):
             a, b = b, a
-        return len(a) >= 3 and sum(not _near(w, b) for w in a) >= FAR_SHARE * len(a)
+        return len(a) >= least and sum(not _near(w, b) for w in a) >= FAR_SHARE * len(a)
 
 
 def _near(window: int, windows: Sequence[int]) -> bool:

@@ -12,9 +12,16 @@ from collections.abc import Callable, Iterable
 from gutengraph_assets.extraction.aliases.cluster import Cluster, Clusters
 from gutengraph_assets.extraction.aliases.given_names import are_variants, directly_tied
 from gutengraph_assets.extraction.aliases.person_name import PersonName
+from gutengraph_assets.extraction.aliases.presence import FAR_LEAST
 from gutengraph_core.names import key
 
 Rung = Callable[[Clusters], None]
+
+LEAST_ALONE = 2
+"""A pet name without a surname that the text has once is as often somebody else's."""
+HARDLY = 8
+"""A sister named that many times less than another is not the 'Miss S' of the book."""
+_GRAND = frozenset("lady sir lord king queen saint emperor empress".split())
 
 
 def spelling(clusters: Clusters) -> None:
@@ -45,7 +52,8 @@ def title(clusters: Clusters) -> None:
             for b in plain:
                 if a < b:
                     clusters.join(a, b, "title")
-            clusters.attach(a, titled, "title", prefer=_the_man(clusters))
+            owners = [o for o in titled if not _too_grand(clusters.parsed[a], clusters.parsed[o])]
+            clusters.attach(a, owners, "title", prefer=_the_man(clusters))
 
 
 def containment(clusters: Clusters) -> None:
@@ -64,9 +72,16 @@ def containment(clusters: Clusters) -> None:
         mine = parsed[name]
         if not mine.single or _awaits_eldest(mine):
             continue
-        owners = [o for o in longest_first if len(parsed[o].rest) > 1 and _is_part(mine, parsed[o])]
+        owners = [
+            o
+            for o in longest_first
+            if len(parsed[o].rest) > 1 and _is_part(mine, parsed[o]) and not _too_grand(mine, parsed[o])
+        ]
         rule = "given_name" if any(parsed[o].given == mine.rest[0] for o in owners) else "surname"
-        clusters.attach(name, owners, rule, prefer=_the_man(clusters) if rule == "surname" else None)
+        # A bare given name is the least telling of all: it has to stand near the fuller one, however rare both are.
+        far_least = 1 if rule == "given_name" and not mine.titles else FAR_LEAST
+        prefer = _the_man(clusters) if rule == "surname" else None
+        clusters.attach(name, owners, rule, prefer=prefer, far_least=far_least)
 
 
 def same_surname(clusters: Clusters) -> None:
@@ -95,9 +110,13 @@ def nickname(clusters: Clusters) -> None:
     parsed = clusters.parsed
     for name in _by_weight(clusters, parsed):
         mine = parsed[name]
-        if mine.given is None:
+        if mine.given is None or _in_passing(clusters, name):
             continue
-        owners = [o for o in parsed if o != name and _may_be_short_for(mine, parsed[o])]
+        owners = [
+            o
+            for o in parsed
+            if o != name and _may_be_short_for(mine, parsed[o]) and not _in_passing(clusters, o)
+        ]
         tied = [o for o in owners if directly_tied(mine.given, parsed[o].given or "")]
         clusters.attach(name, tied, "nickname") or clusters.attach(name, owners, "nickname")
 
@@ -110,8 +129,7 @@ def _may_be_short_for(mine: PersonName, other: PersonName) -> bool:
         return mine.surname == other.surname
     if 1 in (len(given), len(mine.given)):
         return False  # an initial alone fits too many
-    # Nobody calls her ladyship by a pet name.
-    return not ({"lady", "sir", "lord"} & {*mine.titles, *other.titles})
+    return not (_GRAND & {*mine.titles, *other.titles})
 
 
 def eldest(clusters: Clusters) -> None:
@@ -126,12 +144,21 @@ def eldest(clusters: Clusters) -> None:
             for o in parsed
             if len(parsed[o].rest) > 1
             and _is_last(mine.rest[0], parsed[o].surname or "")
-            and not _younger(clusters, clusters.of(o))
+            and not _younger(clusters, clusters.of(o), alone=True)
         ]
-        clusters.attach(name, owners, "eldest", prefer=lambda able: _most_mentioned(clusters, able))
+        clusters.attach(name, owners, "eldest", prefer=lambda able: _likeliest_eldest(clusters, able))
 
 
 LADDER: tuple[Rung, ...] = (spelling, same_surname, title, containment, nickname, eldest)
+
+
+def _in_passing(clusters: Clusters, name: str) -> bool:
+    return clusters.parsed[name].surname is None and clusters.presence.count[name] < LEAST_ALONE
+
+
+def _too_grand(mine: PersonName, other: PersonName) -> bool:
+    """Her ladyship is hardly called by her bare given name, which is as often another woman's."""
+    return not mine.titles and mine.given is not None and bool(_GRAND & set(other.titles))
 
 
 def _by_weight(clusters: Clusters, names: Iterable[str]) -> list[str]:
@@ -170,13 +197,21 @@ def _the_man(clusters: Clusters) -> Callable[[list[Cluster]], list[Cluster]]:
     return choose
 
 
-def _younger(clusters: Clusters, cluster: Cluster) -> bool:
-    """Whether she is called 'Miss First', which tells a younger sister from the eldest."""
+def _younger(clusters: Clusters, cluster: Cluster, *, alone: bool) -> bool:
+    """Whether she is called 'Miss First', which tells a younger sister from the eldest; `alone`: without the surname."""
     return any(
-        p.single and p.titles == ("miss",) and p.given
-        for p in map(clusters.parsed.__getitem__, cluster.names)
+        name.titles == ("miss",) and name.given and (name.single or not alone)
+        for name in map(clusters.parsed.__getitem__, cluster.names)
     )
 
 
-def _most_mentioned(clusters: Clusters, able: list[Cluster]) -> list[Cluster]:
-    return [max(able, key=lambda c: (clusters.mentions(c), c.names[0]))]
+def _likeliest_eldest(clusters: Clusters, able: list[Cluster]) -> list[Cluster]:
+    """The most mentioned who is never called 'Miss First S', unless hardly mentioned beside one who is."""
+
+    def weight(cluster: Cluster) -> tuple[int, str]:
+        return clusters.mentions(cluster), cluster.names[0]
+
+    most = max(able, key=weight)
+    unmarked = [c for c in able if not _younger(clusters, c, alone=False)]
+    eldest = max(unmarked, key=weight, default=most)
+    return [eldest if clusters.mentions(eldest) * HARDLY >= clusters.mentions(most) else most]
