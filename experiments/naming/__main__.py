@@ -79,7 +79,7 @@ def litbank(files: tuple[Path, ...], strategies: tuple[str, ...], errors: bool) 
     folder = settings.home / "experiments" / "naming"
     click.echo(f"Model {llm.identity}, windows of {settings.window_words} words\n")
     click.echo(
-        "| strategy | windows | precision | recall | F1 | F1, articles and adjectives off | s a window |"
+        "| strategy | windows | precision | recall | F1 | F1, leading articles, adjectives, uncles off | s a window |"
     )
     click.echo("|---|---|---|---|---|---|---|")
     for strategy in strategies:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from gutengraph_core import names
 
-_LEAD = re.compile(r"^(?:(?:the|a|an|my|his|her|our|poor|little|old|young|dear|late|good)\s)+")
+_LEAD = re.compile(r"^(?:(?:the|a|an|my|his|her|our|poor|little|old|young|dear|late|good|uncle|aunt)\s)+")
 
 
 @dataclass

@@ -343,7 +343,9 @@ class _Hunt:
         kept = []
         for span in spans:
             heading = span.start in self._heading_starts
-            if span.key in plain or (not heading and shouted[span.key]):
+            # 'To Mrs. Dunn, London' above each letter is a heading like any other, and its only mention.
+            addressed = shouted[span.key] > 1 and span.key.partition(" ")[0] in names.TITLES
+            if span.key in plain or not heading or addressed:
                 kept.append(span)
             else:
                 self._dropped.setdefault(span.key, "only in headings")

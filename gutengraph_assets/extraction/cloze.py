@@ -16,7 +16,14 @@ from dataclasses import dataclass
 
 from gutengraph_assets.extraction.candidates import Candidate, Occurrence, survey
 from gutengraph_assets.extraction.case_statistics import CaseStatistics
-from gutengraph_assets.extraction.evidence import Evidence, Kind, Surroundings, Verdict, of_one_family
+from gutengraph_assets.extraction.evidence import (
+    Evidence,
+    Kind,
+    Surroundings,
+    Verdict,
+    of_one_family,
+    of_one_place,
+)
 from gutengraph_assets.extraction.grounding import NOT_IN_TEXT, verified
 from gutengraph_assets.extraction.ledger import Entry, StepRun
 from gutengraph_assets.extraction.named import How, Named
@@ -39,7 +46,8 @@ SURE = 1.5
 .958, .961, .963, .965, .965 at
 .5, 1, 1.5, 2 and always three sentences."""
 DOUBTFUL = 1.0
-"""A name said in one window only is dropped below this margin if it has several words (it would join the minor
+"""A name said in one window only is dropped below this margin if it has several words (it would join the
+minor
 cast, and nothing else will ever speak for it) or stands nowhere but at openings."""
 MAX_WORDS = 30
 """Longest context shown; 60 % of the room goes before the name."""
@@ -209,6 +217,8 @@ class _Typing:
     def _longer(self, evidence: Evidence, verdict: Verdict) -> _Typed:
         if self._is_two_names(evidence):
             return _Typed(None, "two names in one")
+        if "place" in verdict.kinds and of_one_place(evidence, self._places):
+            return _Typed("place")
         if "person" in verdict.kinds and of_one_family(evidence, self._persons, self._places):
             return _Typed("person")
         return self._ask(evidence, verdict.kinds)

@@ -60,6 +60,14 @@ _AFLOAT = re.compile(
     r"[\s]+(?:sailed|weighed|anchored|hove|tacked|foundered|drifted|lay[\s]+at[\s]+anchor|put[\s]+to[\s]+sea|bore[\s]+down|swung[\s]+to|"
     r"was[\s]+(?:wrecked|lost|sunk|bound|launched|steering|sailing)|steered)\b)",
 )
+_PLACE_NOUN = (
+    "inn|hotel|tavern|public-house|estate|farm|island|islands|mountains?|river|street|hills?|valley|village|town|city|county|"
+    "country|coast|shore|harbou?r|forest|road"
+)
+_PLACED_AFTER = re.compile(rf"^[_\"”’]*[\s]+(?:{_PLACE_NOUN})\b")
+_PLACED_BEFORE = re.compile(
+    rf"\b(?:{_PLACE_NOUN})[,\s]+(?:of[\s]+|called[\s]+|named[\s]+)?(?:the[\s]+)?[_\"“‘]*$"
+)
 _CHURCHLY = re.compile(
     r"^['’]s\b(?![\s]+[a-z])|^['’]s?[\s]+(?:church|cathedral|chapel|square|hall|abbey|hospital|bells?|steeple|spire|clock)\b",
     re.I,
@@ -84,6 +92,8 @@ class Usage:
     """occurrences that do something else"""
     afloat: int
     """occurrences beside the words of a ship"""
+    placed: int
+    """occurrences beside the noun of a place: 'the Three Cups inn', 'the village of Marlow'"""
     italic: float
     """between underscores, as ships and newspapers are set"""
     churchly: float
@@ -97,7 +107,7 @@ class Usage:
 
 def usage(body: str, spans: Iterable[tuple[int, int]]) -> Usage:
     """Count over a name's occurrences `(start, end)` in `body`. Shares are 0 where there is none."""
-    n = the = some = own = located = spoke = acted = afloat = churchly = italic = 0
+    n = the = some = own = located = spoke = acted = afloat = churchly = italic = placed = 0
     for start, end in spans:
         n += 1
         before = body[max(0, start - _BEFORE) : start]
@@ -109,6 +119,7 @@ def usage(body: str, spans: Iterable[tuple[int, int]]) -> Usage:
         spoken = bool(_SPOKE_BEFORE.search(before) or _SPOKE_AFTER.search(after))
         spoke += spoken
         acted += not spoken and bool(_ACTED_AFTER.search(after))
+        placed += bool(_PLACED_BEFORE.search(before) or _PLACED_AFTER.search(after))
         italic += before.endswith("_") and after.startswith("_")
         afloat += bool(_ABOARD.search(before) or _AFLOAT.search(after))
         churchly += bool(_CHURCHLY.search(after))
@@ -122,6 +133,7 @@ def usage(body: str, spans: Iterable[tuple[int, int]]) -> Usage:
         spoke=spoke,
         acted=acted,
         afloat=afloat,
+        placed=placed,
         italic=italic / whole,
         churchly=churchly / whole,
     )

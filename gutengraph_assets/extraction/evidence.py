@@ -64,7 +64,7 @@ _ROYAL: frozenset[str] = frozenset(
 """With 'of' and a country they name somebody: 'the Countess of X'."""
 
 ACTING = 4.0
-LOCATED = 2.0
+LOCATED = 3.0
 DESCRIBED = 2.0
 """What the shares of acting, of standing behind 'in' or 'at', and of articles weigh against the model's
 log-probabilities. Fitted on
@@ -72,8 +72,11 @@ the 780 names of eight novels together with the cloze's constants: F1 .950 witho
 is the same."""
 _NAMES_A_PLACE = 1.5
 """Said of 'Stoke' where the book has 'Stoke Cottage'."""
-_SHRINK = 2
-"""Shares of few occurrences count less: n / (n + 2) of their weight."""
+_BESIDE_A_PLACE = 1.5
+"""Said of 'Marlow' in 'the village of Marlow'."""
+_PLACED_SHARE = 0.1
+_SHRINK = 1
+"""Shares of few occurrences count less: n / (n + 1) of their weight."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,8 @@ class Surroundings:
         titled = tokens[0] in SURE_TITLES and len(tokens) > 1
         if titled and tokens[-1] in _OFFICES:
             return Verdict((), reason="an office")
+        if use.the >= _DESCRIBED and use.placed and use.placed >= use.count * _PLACED_SHARE:
+            return Verdict(("place",))
         if titled and use.the >= _DESCRIBED and tokens[0] in _COMMANDS and use.count > 1:
             return Verdict(("place", "thing"))
         if titled and (tokens[0] in _PLAIN or tokens[-1] not in PLACE_HEADS - SURNAME_HEADS):
@@ -159,10 +164,11 @@ class Surroundings:
         use = evidence.usage
         weight = use.count / (use.count + _SHRINK)
         acting = (use.spoke + use.acted) / use.count if use.count else 0.0
+        beside = _BESIDE_A_PLACE if use.placed >= max(1, use.count * _PLACED_SHARE) and not use.spoke else 0.0
         named_after = _NAMES_A_PLACE if evidence.tokens[0] in self._begin_places and not use.spoke else 0.0
         return {
             "person": ACTING * weight * acting - DESCRIBED * use.determined,
-            "place": LOCATED * weight * use.located + named_after,
+            "place": LOCATED * weight * use.located + max(named_after, beside),
             "thing": 0.0,
         }
 
@@ -177,6 +183,12 @@ def is_vessel(use: Usage) -> bool:
     if use.the >= _DESCRIBED and use.afloat:
         return use.count <= _FEW or use.italic >= _DESCRIBED or use.afloat >= use.count * _AFLOAT_SHARE
     return use.afloat >= 2 and use.afloat >= use.count * _AFLOAT_SHARE and use.determined >= _SHIPS_THE
+
+
+def of_one_place(evidence: Evidence, places: set[str]) -> bool:
+    """'Stoke Park' where 'Stoke' is a place: the head may be a surname, the place's name is none."""
+    tokens = evidence.tokens
+    return len(tokens) == 2 and tokens[0] in places and tokens[1] in PLACE_HEADS
 
 
 def of_one_family(evidence: Evidence, persons: set[str], places: set[str]) -> bool:

@@ -47,7 +47,8 @@ FUNCTION_WORDS: frozenset[str] = frozenset(
     everywhere
     few fewer many several less least little enough first second third last next two three four five six seven
     eight
-    nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty
+    nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty
+    fifty
     sixty seventy eighty ninety hundred thousand million dozen wait maybe
     according considering supposing suppose seeing being having going come came go went say said says tell
     told
