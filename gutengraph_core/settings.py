@@ -66,9 +66,9 @@ class Settings(BaseSettings):
     # --- extraction ---
     naming: Literal["auto", "cloze", "list"] = "auto"
     """How names are typed; `auto`: cloze wherever the backend gives log-probabilities, else list."""
-    naming_max_calls: int = Field(default=600, ge=1)
-    """Most calls of the cloze for one book, frequent names first: 60 s on two cores at .1 s a call. A novel takes 50 to
-    300; a treatise with a thousand names leaves out what it says once."""
+    naming_max_calls: int = 500
+    """Most calls of the cloze for one book, frequent names first: about 60 s on two cores. Most novels take 100
+    to 450; one with a thousand names leaves out single words that it says once."""
     list_reply_tokens: int = Field(default=256, ge=16)
     """Reply cap of a names list. Of 42 free lists 18 reached 64 tokens, 7 reached 128, 2 reached 256."""
     min_windows: int = Field(default=3, ge=1)

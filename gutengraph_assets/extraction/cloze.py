@@ -192,19 +192,20 @@ class _Typing:
         self._done = 0
 
     def names(self) -> list[Named]:
-        """Single words and what the text decides first: they decide longer names that hold them."""
+        """Single words and what the text decides come first: they decide longer names that hold them. What is
+        said once comes last, when calls are left, and single words of it at the very end."""
         verdicts = {e.candidate.key: self._surroundings.judge(e) for e in self._evidences}
-        first = [e for e in self._evidences if len(e.tokens) == 1 or len(verdicts[e.candidate.key].kinds) < 2]
-        longer = [
-            e for e in self._evidences if len(e.tokens) > 1 and len(verdicts[e.candidate.key].kinds) > 1
-        ]
+        queues: list[list[Evidence]] = [[], [], [], []]
+        for evidence in self._evidences:
+            decided = len(verdicts[evidence.candidate.key].kinds) < 2
+            single, once = len(evidence.tokens) == 1, evidence.usage.count == 1
+            queues[0 if decided else (3 if single else 2) if once else (0 if single else 1)].append(evidence)
         found = []
-        for evidence in first:
-            typed = self._settle(evidence, verdicts[evidence.candidate.key])
-            found += self._enter(evidence, typed)
-            self._remember(evidence, typed)
-        for evidence in longer:
-            found += self._enter(evidence, self._longer(evidence, verdicts[evidence.candidate.key]))
+        for queue in queues:
+            for evidence in queue:
+                typed = self._settle(evidence, verdicts[evidence.candidate.key])
+                found += self._enter(evidence, typed)
+                self._remember(evidence, typed)
         return found
 
     def _settle(self, evidence: Evidence, verdict: Verdict) -> _Typed:
@@ -212,6 +213,8 @@ class _Typing:
             return _Typed(None, verdict.reason)
         if len(verdict.kinds) == 1:
             return _Typed(verdict.kinds[0], subkind=verdict.subkind)
+        if len(evidence.tokens) > 1:
+            return self._longer(evidence, verdict)
         return self._ask(evidence, verdict.kinds)
 
     def _longer(self, evidence: Evidence, verdict: Verdict) -> _Typed:
