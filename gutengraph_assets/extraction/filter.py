@@ -14,6 +14,7 @@ from gutengraph_assets.extraction.aliases.person_name import PersonName, parse
 from gutengraph_assets.extraction.book_text import BookText, Span
 from gutengraph_assets.extraction.occurrences import NameFinder
 from gutengraph_assets.extraction.overrides import read_overrides
+from gutengraph_assets.extraction.scene import takes_part
 from gutengraph_assets.extraction.standing import Decision, judge_person, threshold
 from gutengraph_core.library import BookRecord
 from gutengraph_core.names import slug, squeeze, words
@@ -113,6 +114,7 @@ def _person_row(
         needed=needed,
         kind=record.kind,
         being=any(kinds[name][1] == "being" for name in person.names),
+        takes_part=takes_part(text, sorted(span for name in person.names for span in spans[name])),
     )
     return {
         "label": "Character",

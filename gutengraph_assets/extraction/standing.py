@@ -14,6 +14,8 @@ TINY_WINDOWS = 20
 FULL_NAME_MENTIONS = 2
 """A titled or two-part name said this often is a minor character below the threshold; said once, it is as
 often somebody the book only refers to."""
+OFTEN = 4
+"""Times the threshold from which somebody is of the cast without being seen to speak or act."""
 SHORTEST = 3
 """A name of fewer letters is mostly an initial or an exclamation."""
 
@@ -38,9 +40,17 @@ def threshold(kind: Kind, windows: int, *, min_windows: int) -> int:
 
 
 def judge_person(
-    names: Sequence[PersonName], *, windows: int, mentions: int, needed: int, kind: Kind, being: bool
+    names: Sequence[PersonName],
+    *,
+    windows: int,
+    mentions: int,
+    needed: int,
+    kind: Kind,
+    being: bool,
+    takes_part: bool,
 ) -> Decision:
-    """What becomes of one person, all of whose names are `names`."""
+    """What becomes of one person, all of whose names are `names`. `takes_part`: is seen in the story, not only
+    referred to."""
     if all(name.bare_title for name in names) and not being:
         return Decision("dropped", "a bare role or title")
     surfaces = [name.surface for name in names]
@@ -52,6 +62,10 @@ def judge_person(
         if windows >= needed:
             return Decision("mentioned", "a person mentioned in non-fiction is no cast")
         return Decision("dropped", _too_few(windows, needed))
+    rare = windows < OFTEN * needed
+    known = windows >= needed or any(_full_name(name) for name in names)
+    if known and rare and not takes_part:
+        return Decision("mentioned", "referred to, and never seen to speak or act")
     if windows >= needed:
         return Decision("cast", "")
     if any(_full_name(name) for name in names):

@@ -149,6 +149,27 @@ def test_the_king_is_not_the_cabin_boy() -> None:
     assert {"King George"} in persons(body, "George", "King George", "George Merrow")
 
 
+def test_a_given_name_is_one_even_after_mr() -> None:
+    body = "Jonathan Hale came. Jonathan Hale sat. Jonathan Hale ate. Mr. Jonathan is in. Mr. Hale is in."
+    assert persons(body, "Jonathan Hale", "Mr. Jonathan", "Mr. Hale") == [
+        {"Jonathan Hale", "Mr. Jonathan", "Mr. Hale"}
+    ]
+
+
+def test_a_pet_name_said_once_is_somebody_elses_unless_it_stands_by() -> None:
+    apart = "John Hale came. John sat. John sang. John ate. " + "It rained. " * 80 + "Johnny cried."
+    assert {"Johnny"} in persons(apart, "John Hale", "John", "Johnny")
+    beside = "Nathaniel Hale came in. “Sit down, Nat,” said the cook."
+    assert persons(beside, "Nathaniel Hale", "Nat") == [{"Nathaniel Hale", "Nat"}]
+
+
+def test_his_lordships_bare_name_is_his_if_nobody_elses() -> None:
+    body = "Sir Lambert Averill bowed. “Lambert,” she said. Sir Lambert rose."
+    assert {"Sir Lambert Averill", "Sir Lambert", "Lambert"} in persons(
+        body, "Sir Lambert Averill", "Sir Lambert", "Lambert"
+    )
+
+
 def test_what_somebody_decided_by_hand_wins() -> None:
     body = "The Owl came. Mr. Hale came. Hale went home."
     names = ("The Owl", "Mr. Hale", "Hale")

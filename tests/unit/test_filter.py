@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stories import mentions_of, record_of, windows_of
+from stories import mentions_of, record_of, text_of, windows_of
 
 from gutengraph_assets.extraction.aliases.person_name import parse
 from gutengraph_assets.extraction.filter import FilteredEntities, display_name, filter_entities
 from gutengraph_assets.extraction.overrides import read_overrides
+from gutengraph_assets.extraction.scene import takes_part
 from gutengraph_assets.extraction.standing import judge_person, threshold
 from gutengraph_core.errors import SettingsError
 from gutengraph_core.library import Kind
@@ -137,15 +138,56 @@ def test_who_stays_and_why_not(
         needed=3,
         kind="fiction",
         being=False,
+        takes_part=True,
     )
     assert (decision.standing, decision.reason) == (standing, reason)
 
 
 def test_a_being_without_a_name_may_stay() -> None:
     decision = judge_person(
-        [parse("the creature")], windows=5, mentions=5, needed=3, kind="fiction", being=True
+        [parse("the creature")],
+        windows=5,
+        mentions=5,
+        needed=3,
+        kind="fiction",
+        being=True,
+        takes_part=True,
     )
     assert decision.standing == "cast"
+
+
+@pytest.mark.parametrize(("windows", "standing"), [(3, "mentioned"), (11, "mentioned"), (12, "cast")])
+def test_who_is_only_referred_to_is_of_the_cast_only_if_often(windows: int, standing: str) -> None:
+    decision = judge_person(
+        [parse("Hale")],
+        windows=windows,
+        mentions=windows,
+        needed=3,
+        kind="fiction",
+        being=False,
+        takes_part=False,
+    )
+    assert decision.standing == standing
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("Hale, who wrote on whales, is no guide here.", False),
+        ("The whale of Hale is not the whale of Dane.", False),
+        ("In the days of Hale there were none.", False),
+        ("“I know it,” said Hale.", True),
+        ("Hale sprang to his feet.", True),
+        ("Hale slowly opened the door.", True),
+        ("My dear Hale, I write in haste.", True),
+        ("“Come in, Hale, and shut the door,” she said.", True),
+        ("“The whale that Hale killed,” said Dane, “was grey.”", True),
+    ],
+)
+def test_who_takes_part_in_the_story(body: str, shown: bool) -> None:
+    text = text_of(body)
+    at = body.index("Hale")
+    assert takes_part(text, [(at, at + 4)]) is shown
 
 
 @pytest.mark.parametrize(

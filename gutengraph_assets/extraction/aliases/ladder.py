@@ -36,7 +36,7 @@ def merge_names(
 
     `joined` and `apart` are pairs of names that somebody has joined or split by hand; they win over every rule.
     """
-    parsed = parse_all(name for name, found in spans.items() if found)
+    parsed = parse_all({name: len(found) for name, found in spans.items() if found})
     spans = {name: spans[name] for name in parsed}
     presence = Presence(text, spans)
     apart = [*apart, *two_couples(parsed, presence)]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from gutengraph_assets.extraction.aliases.given_names import gender_of, is_given
@@ -71,6 +72,9 @@ class PersonName:
     family: bool = False
     """Whether its only word is a surname elsewhere in the book, and nobody's given name: 'Miss Lucas', 'Joyce'."""
 
+    christian: bool = False
+    """Whether its only word is a given name elsewhere in the book: the servants' 'Mr. Jonathan'."""
+
     @property
     def bare_title(self) -> bool:
         """'the Doctor', 'Captain': no name at all."""
@@ -92,7 +96,7 @@ class PersonName:
             return None if head in _PARTICLES else head
         if self.family:
             return None
-        if self.titles and self.titles[-1] in _BEFORE_GIVEN:
+        if self.christian or (self.titles and self.titles[-1] in _BEFORE_GIVEN):
             return head
         if self.titles and self.titles[-1] not in _BEFORE_EITHER:
             return None
@@ -108,7 +112,7 @@ class PersonName:
                 if word in _PARTICLES and i < len(self.rest) - 1:
                     return " ".join(self.rest[i:])
             return self.rest[-1]
-        if not self.rest:
+        if not self.rest or self.christian:
             return None
         titled = bool(self.titles) and self.titles[-1] not in _BEFORE_GIVEN | _BEFORE_EITHER
         return self.rest[0] if titled or self.family else None
@@ -130,16 +134,28 @@ class PersonName:
         return gender_of(given) if given else None
 
 
-def parse_all(surfaces: Iterable[str]) -> dict[str, PersonName]:
-    """Take a book's names apart, each knowing which words are surnames among the others."""
-    parsed = {surface: parse(surface) for surface in surfaces}
-    surnames = {surname.split(" ")[-1] for name in parsed.values() if (surname := name.surname)}
-    firsts = {given for name in parsed.values() if len(name.rest) > 1 and (given := name.given)}
-    family = surnames - firsts
-    return {
-        surface: replace(name, family=name.single and name.rest[0] in family)
-        for surface, name in parsed.items()
-    }
+def parse_all(mentions: Mapping[str, int]) -> dict[str, PersonName]:
+    """Take a book's names apart, each knowing which words are surnames and which are given names in this book.
+
+    `mentions`: how often the text has each name. A word is what it is in twice as many mentions as it is the other.
+    """
+    parsed = {surface: parse(surface) for surface in mentions}
+    firsts: Counter[str] = Counter()
+    lasts: Counter[str] = Counter()
+    for surface, name in parsed.items():
+        if len(name.rest) > 1 and name.given:
+            firsts[name.given] += mentions[surface]
+        if surname := name.surname:
+            lasts[surname.split(" ")[-1]] += mentions[surface]
+
+    def place(name: PersonName) -> PersonName:
+        if not name.single:
+            return name
+        word = name.rest[0]
+        family = lasts[word] > 2 * firsts[word]
+        return replace(name, family=family, christian=firsts[word] > 2 * lasts[word])
+
+    return {surface: place(name) for surface, name in parsed.items()}
 
 
 def parse(surface: str) -> PersonName:

@@ -35,6 +35,10 @@ class Presence:
             self.count[a], self.count[b]
         )
 
+    def adjacent(self, a: str, b: str) -> bool:
+        """Whether two names stand in one window or in neighbouring ones."""
+        return any(abs(v - w) <= 1 for v in self.windows[a] for w in self.windows[b])
+
     def far_apart(self, some: Sequence[str], others: Sequence[str], *, least: int = FAR_LEAST) -> bool:
         """Whether most mentions of the rarer side, if it has `least`, have none of the other within FAR_WINDOWS
         windows."""

@@ -110,12 +110,12 @@ def nickname(clusters: Clusters) -> None:
     parsed = clusters.parsed
     for name in _by_weight(clusters, parsed):
         mine = parsed[name]
-        if mine.given is None or _in_passing(clusters, name):
+        if mine.given is None:
             continue
         owners = [
             o
             for o in parsed
-            if o != name and _may_be_short_for(mine, parsed[o]) and not _in_passing(clusters, o)
+            if o != name and _may_be_short_for(mine, parsed[o]) and not _in_passing(clusters, name, o)
         ]
         tied = [o for o in owners if directly_tied(mine.given, parsed[o].given or "")]
         clusters.attach(name, tied, "nickname") or clusters.attach(name, owners, "nickname")
@@ -149,11 +149,33 @@ def eldest(clusters: Clusters) -> None:
         clusters.attach(name, owners, "eldest", prefer=lambda able: _likeliest_eldest(clusters, able))
 
 
-LADDER: tuple[Rung, ...] = (spelling, same_surname, title, containment, nickname, eldest)
+def courtesy(clusters: Clusters) -> None:
+    """A bare given name that no other rung could place is his lordship's, if only one has it."""
+    parsed = clusters.parsed
+    for name in _by_weight(clusters, parsed):
+        if parsed[name].single and len(clusters.of(name).names) == 1:
+            owners = [
+                o
+                for o in parsed
+                if parsed[o].given == parsed[name].rest[0] and _too_grand(parsed[name], parsed[o])
+            ]
+            clusters.attach(name, owners, "given_name", far_least=1)
 
 
-def _in_passing(clusters: Clusters, name: str) -> bool:
-    return clusters.parsed[name].surname is None and clusters.presence.count[name] < LEAST_ALONE
+LADDER: tuple[Rung, ...] = (spelling, same_surname, title, containment, nickname, eldest, courtesy)
+
+
+def _in_passing(clusters: Clusters, a: str, b: str) -> bool:
+    """Whether one is a bare name that the text has once: it then says little, unless it stands beside the other person,
+    who is not called by a bare given name otherwise."""
+    for bare, other in ((a, b), (b, a)):
+        if clusters.parsed[bare].surname is not None or clusters.presence.count[bare] >= LEAST_ALONE:
+            continue
+        names = clusters.of(other).names
+        familiar = sum(clusters.presence.count[n] for n in names if clusters.parsed[n].surname is None)
+        if familiar > LEAST_ALONE or not any(clusters.presence.adjacent(bare, n) for n in names):
+            return True
+    return False
 
 
 def _too_grand(mine: PersonName, other: PersonName) -> bool:
