@@ -2,7 +2,7 @@
 
     supervisor -> vector_agent -> graph_agent -> merge
 
-The route decides which of the two agents is asked; in `auto`, a route that finds nothing goes on to the other.
+The route decides which of the two agents is asked; in `auto`, a route that finds too little goes on to the other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,14 @@ def after_graph(state: QueryState) -> Literal["vector_agent", "merge"]:
 def _goes_on(state: QueryState, other: str, *, found: Literal["vector_results", "graph_results"]) -> bool:
     if other in state["asked"]:
         return False
-    return state["routed_to"] == "hybrid" or (state["mode"] == "auto" and not state[found])
+    return state["routed_to"] == "hybrid" or (state["mode"] == "auto" and not _enough(state, found))
+
+
+def _enough(state: QueryState, found: Literal["vector_results", "graph_results"]) -> bool:
+    """Passages are; of the graph only what was looked up: a walk is near the question, an answer it is seldom."""
+    if found == "vector_results":
+        return bool(state["vector_results"])
+    return any(hit["by"] == "lookup" for hit in state["graph_results"])
 
 
 def build() -> StateGraph[QueryState, None, QueryInput, QueryState]:

@@ -69,6 +69,10 @@ class Brains:
         # without the reply cache: an answer is timed as it comes, and a question is seldom asked twice
         return open_llm(self.settings.answering_llm, self.settings, cache=self._cache)
 
+    def with_embedder(self, embedder: Embedder) -> Brains:
+        """The same brains with another embedder of the same identity."""
+        return Brains(self.settings, embedder=embedder, llm=self.llm)
+
     def instructed(self) -> LLM | None:
         """The model, if it follows instructions; None for a base model, which is then not even opened."""
         if self._given[1] is None and self.settings.answering_llm == "embedded":

@@ -12,6 +12,7 @@ from gutengraph_core.library import now
 from gutengraph_query.ask import run
 from gutengraph_query.brains import Brains
 from gutengraph_query.evaluate.gold import GoldBook, GoldQuestion, load_gold
+from gutengraph_query.evaluate.memo import RememberingEmbedder
 from gutengraph_query.evaluate.score import (
     Entry,
     FoundRelation,
@@ -62,6 +63,7 @@ def evaluate(here: Brains, gold_dir: Path, *, command: str, say: Say) -> Report:
     holds no gold, NotBuilt if none of its books is built.
     """
     gold = load_gold(gold_dir)
+    here = here.with_embedder(RememberingEmbedder(here.embedder))
     per_book: dict[str, BookReport] = {}
     for book in gold:
         try:

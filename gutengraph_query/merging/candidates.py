@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gutengraph_core import names
 from gutengraph_core.llm.protocol import LLM
-from gutengraph_query.merging.spans import capitalised, content_words, untitled
+from gutengraph_query.merging.spans import capitalised, content_words, opens_only, untitled
 from gutengraph_query.prompts.choose import choose_prompt
 
 TOP = 3000
@@ -65,8 +65,9 @@ def choose(llm: LLM, question: str, texts: Sequence[str]) -> Chosen:
                 score = max(_score(form, told, bare) for form in {name, untitled(name)})
                 if key not in found or score > found[key].score:
                     found[key] = Candidate(name, score, source)
+    named = [c for c in _ranked(best) if not opens_only(c.name, texts)]
     return Chosen(
-        _distinct(_ranked(best)),
+        _distinct(named),
         [word.name for word in _ranked(words)[:WORDS]],
         len(prompts) + 1,
         sum(map(len, prompts)) + len(bare_prompt),

@@ -26,7 +26,7 @@ EXCERPTS = 2
 LISTED = 8
 """Longest list of names that is read rather than skimmed; the rest is counted."""
 _TOLD = 3
-"""Edges told in sentences; one where passages follow, which know more."""
+"""Edges told in sentences; one where passages have gone before, which know more."""
 _NAME_BONUS = 0.5
 """What a chosen name adds to the cosine of an excerpt, scaled to 1. On 75 questions 0 to 1 made no difference;
 but an excerpt that shows the name lets the reader judge it."""
@@ -66,8 +66,8 @@ def extract(
     parts: list[str] = []
     if looked_up:
         parts.append(_told(looked_up, evidence, total=total, counts=counts))
-    elif walks:
-        parts.append(_sentences(walks, evidence, most=1 if evidence.passages else _TOLD))
+    elif walks and not evidence.passages:
+        parts.append(_sentences(walks, evidence, most=_TOLD))
     chosen = Chosen([], [], 0, 0)
     offered: list[Candidate] = []
     if evidence.passages:
@@ -78,6 +78,8 @@ def extract(
         wanted = [c.name for c in offered] or [fact["answer"] for fact in looked_up]
         best = best_excerpts(evidence.passages, query(question), embedder, names=wanted, words=chosen.words)
         parts += [f"“{e.text}” {evidence.cite_passage(e.passage)}" for e in best]
+        if walks and not looked_up:  # near the question, but not asked for: it follows what is
+            parts.append(_sentences(walks, evidence, most=1))
     return Draft(
         " ".join(parts),
         known=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from gutengraph_core import names
@@ -29,6 +30,9 @@ _NO_NAME = frozenset(
 _SENTENCE = re.compile(r"(?<=[.!?;])[\"”’]?\s+|\s*(?:--|—)\s*")
 _CLAUSE = re.compile(r"(?<=[,:])\s+")
 _TITLE_STOP = re.compile(r"\b(Mr|Mrs|Ms|Dr|St|M|Mme|Capt|Messrs|Prof|Rev|Esq|No)\.\s")
+_CONTRACTED = re.compile(r"'(s|ll|ve|d|m|re|t)$")
+_HEADING = 3
+"""Words in capitals that make a heading; fewer may be a ship or a shout."""
 _GAP = "\u0000"
 
 EXCERPT_WORDS = 20
@@ -42,6 +46,8 @@ def capitalised(text: str) -> tuple[str, ...]:
     found: dict[tuple[str, ...], str] = {}
     for match in _CAPITALISED.finditer(names.squeeze(text)):
         words = match.group().split()
+        if len(words) >= _HEADING and match.group().isupper():
+            continue
         while words and _bare(words[0]) in _NO_NAME:
             words.pop(0)
         while words and (_bare(words[-1]) in _NO_NAME or words[-1] in ("of", "the", "de", "von", "van")):
@@ -66,7 +72,16 @@ def content_words(text: str) -> tuple[str, ...]:
 
 
 def _bare(word: str) -> str:
-    return names.fold(word).strip(".,'")
+    """Folded, without stops, and without what is contracted onto it: "I'll" is "i", "That's" is "that"."""
+    return _CONTRACTED.sub("", names.fold(word).strip(".,'"))
+
+
+def opens_only(name: str, texts: Sequence[str]) -> bool:
+    """Whether a single word has its capital only at the head of sentences: then it is hardly a name."""
+    if len(name.split()) > 1:
+        return False
+    inside = re.compile(rf"[\w,;] _?{re.escape(name)}\b")
+    return not any(inside.search(names.squeeze(text)) for text in texts)
 
 
 def untitled(name: str) -> str:

@@ -85,14 +85,17 @@ def test_each_mode_asks_whom_it_should(built: Path, mode: Any, asked: list[str])
     assert "Wren" in state["answer"]
 
 
-def test_auto_goes_on_to_the_other_brain_where_one_finds_nothing(built: Path) -> None:
-    state = run(here(built), "Whose aunt is Lucy?", book=7)
-    assert (state["routed_to"], state["asked"]) == ("graph", ["graph_agent"])
-    nothing = run(here(built, path_threshold=0.99), "Whose aunt is Lucy?", book=7)
-    assert (nothing["routed_to"], nothing["asked"]) == ("graph", ["graph_agent", "vector_agent"])
-    assert nothing["known"]
+def test_auto_goes_on_to_the_other_brain_where_one_finds_too_little(built: Path) -> None:
+    looked_up = run(here(built), "Who is the mother of Lucy?", book=7)
+    assert (looked_up["routed_to"], looked_up["asked"]) == ("graph", ["graph_agent"])
+    near = run(here(built), "Whose aunt is Lucy?", book=7)
+    assert [hit["by"] for hit in near["graph_results"]].count("lookup") == 0
+    assert (near["routed_to"], near["asked"]) == ("graph", ["graph_agent", "vector_agent"])
+    assert near["vector_results"]
     other = run(here(built, passage_threshold=0.99), "What did Silas tell Lucy about the captain?", book=7)
     assert (other["routed_to"], other["asked"]) == ("vector", ["vector_agent", "graph_agent"])
+    explicit = run(here(built), "Whose aunt is Lucy?", mode="graph", book=7)
+    assert explicit["asked"] == ["graph_agent"]
 
 
 def test_graph_mode_without_relevant_paths_does_not_know(built: Path) -> None:
