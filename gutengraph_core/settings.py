@@ -64,7 +64,7 @@ class Settings(BaseSettings):
     """Words in an extraction window. The context cliff of small models lies between 500 and 1,000 words."""
 
     # --- extraction ---
-    naming: Literal["auto", "cloze", "list"] = "auto"
+    naming: Literal["auto", "cloze", "label", "list"] = "auto"
     """How names are typed; `auto`: cloze wherever the backend gives log-probabilities, else list."""
     naming_max_calls: int = 500
     """Most calls of the cloze for one book, frequent names first: about 60 s on two cores. Most novels take 100

@@ -37,7 +37,7 @@ MENTIONS = pa.schema(
         "kind": _STR,  # person | place | thing
         "subkind": _STR,  # '' | vessel (a place) | being (a person without a proper name)
         "margin": _F32,  # log-probability by which the kind won, to one digit; null where no model gave one
-        "how": _STR,  # cloze | list | rule (the text itself decides: 'Mr. X', 'X Street', 'the schooner X')
+        "how": _STR,  # cloze | label | list | rule (the text itself decides: 'Mr. X', 'X Street', 'the schooner X')
         "start": _I64,
         "end": _I64,
         "window": _I32,

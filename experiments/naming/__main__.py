@@ -28,7 +28,7 @@ from gutengraph_core.llm import LLM, open_llm
 from gutengraph_core.settings import load_settings
 from gutengraph_core.tables import WINDOWS
 
-STRATEGIES = ("rules", "list", "cloze")
+STRATEGIES = ("rules", "list", "label", "cloze")
 
 
 @click.group()

@@ -8,7 +8,7 @@ from typing import Literal
 from gutengraph_assets.extraction.candidates import Occurrence
 from gutengraph_assets.extraction.evidence import Kind
 
-How = Literal["cloze", "list", "rule"]
+How = Literal["cloze", "label", "list", "rule"]
 
 
 @dataclass(frozen=True)

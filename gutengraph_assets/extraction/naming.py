@@ -58,10 +58,13 @@ def choose_strategy(llm: LLM, settings: Settings) -> NamingStrategy:
     Raises ModelRefused where the cloze is asked for and cannot be had.
     """
     from gutengraph_assets.extraction.cloze import ClozeNaming
+    from gutengraph_assets.extraction.labelling import LabelNaming
     from gutengraph_assets.extraction.listing import ListNaming
 
     if settings.naming == "list":
         return ListNaming(llm, settings)
+    if settings.naming == "label":
+        return LabelNaming(llm, settings)
     if llm.gives_logprobs:
         return ClozeNaming(llm, settings)
     if settings.naming == "cloze":

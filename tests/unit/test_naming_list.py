@@ -37,7 +37,7 @@ class Listing:
     def run(
         self, answer: Callable[[str, int], Answer], *, cached: bool = False, **options: object
     ) -> pa.Table:
-        self.llm = FakeLLM(lambda prompt: answer(prompt.rpartition("Text: ")[2], self._cap()))
+        self.llm = FakeLLM(lambda prompt: answer(prompt.rpartition("Text: ")[2], self._cap()), instruct=True)
         llm = CachedLLM(self.llm, ReplyCache(self.home / "replies.sqlite")) if cached else self.llm
         settings = Settings(home=self.home, naming="list", **options)  # type: ignore[arg-type]
         return name_book(BODY, windows_of(BODY, words=self.words), llm, settings, self.ledger, book=3)
@@ -112,7 +112,7 @@ def test_invented_names_and_the_examples_own_are_dropped_and_told_apart(listing:
 
 def test_an_examples_name_that_the_window_has_is_no_leak(home: Path) -> None:
     body = wrapped(f"{FILLER} They spoke of Dorcas.")
-    llm = FakeLLM(['{"people": ["Dorcas"], "places": [], "objects": []}'])
+    llm = FakeLLM(['{"people": ["Dorcas"], "places": [], "objects": []}'], instruct=True)
     ledger = Ledger(home / "l.jsonl")
     table = name_book(body, windows_of(body), llm, Settings(home=home, naming="list"), ledger)
     assert kinds(table) == {"Dorcas": "person"}
@@ -250,10 +250,9 @@ def test_keys_given_twice_are_counted(listing: Listing) -> None:
     assert listing.summary.duplicate_keys == 2
 
 
-def test_an_instruct_model_is_told_the_task_and_a_base_model_shown_an_example() -> None:
-    for instruct in (False, True):
-        prompt = list_prompt("It rained.", instruct=instruct)
-        assert prompt.endswith("Text: It rained.\nNames:")
-        assert all(
-            names.key(f"x {key} x") in names.key(prompt) or key in names.key(prompt) for key in EXAMPLE_KEYS
-        )
+def test_an_instruct_model_is_shown_an_example_and_a_base_model_is_not() -> None:
+    told = names.key(list_prompt("It rained.", instruct=True))
+    asked = names.key(list_prompt("It rained.", instruct=False))
+    assert all(key in told for key in EXAMPLE_KEYS)
+    assert not any(key in asked for key in EXAMPLE_KEYS)
+    assert "it rained" in asked

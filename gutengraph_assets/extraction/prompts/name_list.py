@@ -41,9 +41,16 @@ _TASK = (
 
 
 def list_prompt(text: str, *, instruct: bool) -> str:
-    """The prompt for one window. A base model continues a worked example; an instruct model is told the task
-    and shown it."""
-    example = json.dumps(_EXAMPLE.model_dump(), ensure_ascii=False)
+    """The prompt for one window. An instruct model is told the task and shown an example.
+
+    A base model is asked a question and shown none: with one example of its own it copied the example's names
+    in 42 of 43
+    windows (F1 .03, and .07 with three examples, against .37 without).
+    """
     if instruct:
+        example = json.dumps(_EXAMPLE.model_dump(), ensure_ascii=False)
         return f"{_TASK}\n\nExample\nText: {_EXAMPLE_TEXT}\nNames: {example}\n\nText: {text}\nNames:"
-    return f"{_TASK}\n\nText: {_EXAMPLE_TEXT}\nNames: {example}\n\nText: {text}\nNames:"
+    return (
+        f"Text:\n{text}\n\nWho are the people named in this text, which places does it name, and which objects? "
+        "Answer as JSON:\n"
+    )
