@@ -123,6 +123,8 @@ def _summary(outcome: Outcome, console: Console) -> None:
         elif record.status == "parked":
             console.line(f"Parked: book {record.id} {record.title}. {record.reason}")
         for warning in outcome.warnings.get(record.id, []):
+            if record.status == "parked" and record.reason in warning:
+                continue  # said already
             console.line(f"Warning: book {record.id}, {warning}")
     for warning in outcome.warnings.get(-1, []):
         console.line(f"Warning: {warning}")

@@ -181,7 +181,7 @@ def park(step: BookStep, reason: str, empty: Mapping[str, pa.Schema]) -> None:
     for name, schema in empty.items():
         if not step.fresh:
             step.write(name, schema.empty_table())
-    step.text = f"parked: {reason}"
+    step.text = "parked"
     step.metadata = {"status": "parked", "reason": reason, "dagster/row_count": 0}
 
 
