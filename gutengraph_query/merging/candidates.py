@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gutengraph_core import names
@@ -41,12 +41,15 @@ class Chosen:
     prompt_chars: int
 
 
-def choose(llm: LLM, question: str, texts: Sequence[str]) -> Chosen:
+def choose(
+    llm: LLM, question: str, texts: Sequence[str], *, fits: Callable[[str], bool] = lambda name: True
+) -> Chosen:
     """Rank the names, and the words, that stand in `texts` and not in the question.
 
     A name's score is the log-probability of its first token after 'Answer:', plus half of what the text adds to
     it over the same prompt without the text; a name in several texts has its best. A name that another contains
-    ('Day', 'Mr. Day') is counted once, in the form that scores best. Raises as the model does.
+    ('Day', 'Mr. Day') is counted once, in the form that scores best. Names that do not fit (a place where a
+    person is asked for) are left out. Raises as the model does.
     """
     asked = set(names.words(question))
     prompts = [choose_prompt(question, text) for text in texts]
@@ -65,7 +68,7 @@ def choose(llm: LLM, question: str, texts: Sequence[str]) -> Chosen:
                 score = max(_score(form, told, bare) for form in {name, untitled(name)})
                 if key not in found or score > found[key].score:
                     found[key] = Candidate(name, score, source)
-    named = [c for c in _ranked(best) if not opens_only(c.name, texts)]
+    named = [c for c in _ranked(best) if fits(c.name) and not opens_only(c.name, texts)]
     return Chosen(
         _distinct(named),
         [word.name for word in _ranked(words)[:WORDS]],

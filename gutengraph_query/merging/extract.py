@@ -51,11 +51,13 @@ def extract(
     embedder: Embedder,
     total: int,
     counts: bool,
+    fits: Callable[[str], bool] = lambda name: True,
 ) -> Draft:
     """Answer `question` in the evidence's own words.
 
     `query` gives the question's vector: an edge alone needs none, and no model is loaded for it. `total`:
-    answers of the lookup before its list was cut; `counts`: it asks how many.
+    answers of the lookup before its list was cut; `counts`: it asks how many; `fits`: whether a name can be
+    what is asked for.
 
     Raises as the model and the embedder do.
     """
@@ -72,7 +74,7 @@ def extract(
     offered: list[Candidate] = []
     if evidence.passages:
         if not looked_up and llm.gives_logprobs:
-            chosen = choose(llm, question, [p["text"] for p in evidence.passages])
+            chosen = choose(llm, question, [p["text"] for p in evidence.passages], fits=fits)
             offered = chosen.candidates[:NAMES]
             parts += [_perhaps(offered, evidence)] if offered else []
         wanted = [c.name for c in offered] or [fact["answer"] for fact in looked_up]

@@ -40,11 +40,16 @@ EXCERPT_WORDS = 20
 _SHORTEST = 3
 
 
+def paragraphs(text: str) -> list[str]:
+    """A text cut at blank lines, each part on one line: a heading is no part of the sentence below it."""
+    return [names.squeeze(part) for part in re.split(r"\n\s*\n", text)]
+
+
 @lru_cache(maxsize=512)
 def capitalised(text: str) -> tuple[str, ...]:
     """The distinct capitalised names of a text in order, sentence openers and a possessive 's taken off."""
     found: dict[tuple[str, ...], str] = {}
-    for match in _CAPITALISED.finditer(names.squeeze(text)):
+    for match in (m for paragraph in paragraphs(text) for m in _CAPITALISED.finditer(paragraph)):
         words = match.group().split()
         if len(words) >= _HEADING and match.group().isupper():
             continue
@@ -93,8 +98,8 @@ def excerpts(text: str, *, longest: int = EXCERPT_WORDS) -> list[str]:
     """A text cut at the ends of sentences, then of clauses, into pieces of at most `longest` words, verbatim
     but for white space."""
     pieces: list[str] = []
-    for paragraph in re.split(r"\n\s*\n", text):  # a heading is no part of the sentence below it
-        shielded = _TITLE_STOP.sub(rf"\1.{_GAP}", names.squeeze(paragraph))
+    for paragraph in paragraphs(text):
+        shielded = _TITLE_STOP.sub(rf"\1.{_GAP}", paragraph)
         for sentence in _SENTENCE.split(shielded):
             pieces += _pieces(sentence.replace(_GAP, " "), longest)
     return [piece for piece in pieces if len(piece.split()) >= _SHORTEST]

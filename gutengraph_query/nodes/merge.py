@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gutengraph_core.errors import ModelRefused
 from gutengraph_query.brains import Brains, brains
 from gutengraph_query.merging.evidence import Draft, Evidence
@@ -10,7 +12,7 @@ from gutengraph_query.merging.generate import generate
 from gutengraph_query.nodes.common import Update, message, timed
 from gutengraph_query.retrieval.passages import absent
 from gutengraph_query.state import QueryState, Tokens
-from gutengraph_query.understanding.question import Question, read_question
+from gutengraph_query.understanding.question import Question, read_question, wanted_label
 
 
 @timed("merge")
@@ -63,8 +65,23 @@ def _draft(here: Brains, state: QueryState, question: Question, evidence: Eviden
         embedder=here.embedder,
         total=state.get("graph_total", 0),
         counts=question.counts,
+        fits=_fitting(here, state),
     )
     return Draft(**{**drafted.__dict__, "notes": notes})
+
+
+def _fitting(here: Brains, state: QueryState) -> Callable[[str], bool]:
+    """Whether a name can be what is asked for, where the graph brain was asked and knows whose it is."""
+    label = wanted_label(state["query"])
+    if not label or "graph_agent" not in state.get("asked", []):
+        return lambda name: True
+    index, book = here.graph().index, state.get("book")
+
+    def fits(name: str) -> bool:
+        bearers = index.find(name, book)
+        return not bearers or any(node.label == label for node in bearers)
+
+    return fits
 
 
 def _spent(state: QueryState, draft: Draft) -> Tokens:

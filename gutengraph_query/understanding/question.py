@@ -19,6 +19,10 @@ _FILL = frozenset(
 )
 _AUX = frozenset("do does did is are was were has have had will would".split())
 _WH = frozenset("who whom whose which what where when how why".split())
+_PERSONAL = frozenset("who whom whose".split())
+_PLACE_WORDS = frozenset(
+    "place town city village street road house inn hotel island country county estate ship university school sea".split()
+)
 _JOINS = frozenset("of to for at in on aboard".split())
 _RELATIVE = frozenset("that which who whom".split())
 _LOOKAHEAD = 2
@@ -108,6 +112,19 @@ def read_question(text: str, is_name: Callable[[Sequence[str]], bool]) -> Questi
         lists=_lists(low),
         words=frozenset(names.words(text)),
     )
+
+
+def wanted_label(text: str) -> str:
+    """'Character' where the question asks for a person, 'Location' where it asks for a place, else ''."""
+    low = [token.low for token in tokenize(text)]
+    opening = next((i for i, word in enumerate(low[:2]) if word in _WH), None)
+    if opening is None:
+        return ""
+    if low[opening] in _PERSONAL:
+        return "Character"
+    if low[opening] == "where" or (low[opening] in ("which", "what") and set(low[1:4]) & _PLACE_WORDS):
+        return "Location"
+    return ""
 
 
 def tokenize(text: str) -> list[Token]:
