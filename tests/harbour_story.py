@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from gutengraph_core import names, tables
-from gutengraph_core.embedding.protocol import EmbeddingIdentity, Matrix, Tokenizer
+from gutengraph_core.embedding.protocol import Embedder, EmbeddingIdentity, Matrix, Tokenizer
 from gutengraph_core.files import sha256, write_table, write_text
 from gutengraph_core.library import Chapter, Library
 
@@ -97,20 +97,19 @@ _EDGES: list[tuple[str, str, str, str, float]] = [
 ]
 
 
-def build_library(library: Library, *books: int) -> ToyEmbedder:
+def build_library(library: Library, *books: int, embedder: Embedder | None = None) -> None:
     """Both brains of `books` (7 if none is named), as after a whole build."""
     from gutengraph_core.graph.build import build_merged
     from gutengraph_core.vectors import ChunkTable
 
-    toy = ToyEmbedder()
-    table = ChunkTable.open(library, toy.identity, create=True)
+    used = embedder or ToyEmbedder()
+    table = ChunkTable.open(library, used.identity, create=True)
     for book in books or (7,):
-        write_book(library, book)
+        write_book(library, book, embedder=used)
         rows = chunk_rows(book)
-        vectors = toy.embed_documents([row["text"] for row in rows])
+        vectors = used.embed_documents([row["text"] for row in rows])
         table.replace_book(book, pa.Table.from_pylist(rows, schema=tables.CHUNKS), vectors)
     build_merged(library)
-    return toy
 
 
 def node_id(name: str, book: int) -> str:
@@ -122,14 +121,14 @@ def write_book(
     book: int,
     *,
     title: str = "The Lamp at Harrow Quay",
-    embedder: ToyEmbedder | None = None,
+    embedder: Embedder | None = None,
     identity: str | None = None,
     vectors: bool = True,
     extra_nodes: Sequence[dict[str, Any]] = (),
     extra_edges: Sequence[tuple[str, str, str, str, float]] = (),
 ) -> None:
     """Write what a complete build leaves: body, chunks, the four graph files, book.json with their hashes."""
-    toy = embedder or ToyEmbedder()
+    used = embedder or ToyEmbedder()
     text = body()
     write_text(library.path(book, "body.txt"), text)
     chunks = chunk_rows(book, title)
@@ -145,7 +144,7 @@ def write_book(
         node = _node(book, given)
         said = told.get(node["id"], [])[:5]
         words = f"{node['name']} {' '.join(said)}".replace("_", " ").replace("-", " ")
-        node["embedding"] = toy.embed_query(words).tolist() if vectors else None
+        node["embedding"] = used.embed_documents([words])[0].tolist() if vectors else None
         found = list(re.finditer(re.escape(given["name"]), text))
         node["mentions"] = len(found)
         node["windows"] = len(found)
@@ -168,7 +167,7 @@ def write_book(
         kind="fiction",
         status="built",
         chapters=[c.model_dump() for c in chapters(text)],
-        embedder=str(toy.identity) if identity is None else identity,
+        embedder=str(used.identity) if identity is None else identity,
     )
     record_hashes(library, book)
 

@@ -306,3 +306,14 @@ def test_the_app_imports_no_model_and_opens_no_store() -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_studio_can_ask_for_the_schemas() -> None:
+    assert set(app.get_input_jsonschema()["properties"]) == {"query", "mode", "book", "messages"}
+    contract = {"query", "mode", "routed_to", "vector_results", "graph_results", "cypher", "answer", "messages"}
+    assert contract <= set(app.get_output_jsonschema()["properties"])
+
+
+def test_the_recursion_limit_is_set() -> None:
+    assert app.config is not None
+    assert app.config["recursion_limit"] < 20
