@@ -261,9 +261,18 @@ class _Typing:
         unsure = len(evidence.tokens) > 1 or not self._stats.inside[evidence.tokens[0]]
         if evidence.candidate.windows == 1 and unsure and margin < DOUBTFUL:
             return _Typed(None, "in doubt", calls=len(scores), seconds=seconds, how="cloze")
+        if kind == "person" and margin < DOUBTFUL and self._may_be_plural(evidence):
+            return _Typed(None, "in doubt", calls=len(scores), seconds=seconds, how="cloze")
         if kind == "thing" and (reason := self._idle_thing(evidence)):
             return _Typed(None, reason, calls=len(scores), seconds=seconds, how="cloze")
         return _Typed(kind, how="cloze", margin=round(margin, 1), calls=len(scores), seconds=seconds)
+
+    def _may_be_plural(self, evidence: Evidence) -> bool:
+        """'the Careys' without their article: a hesitant person whose singular the book has."""
+        word = evidence.tokens[0]
+        stem = word.removesuffix("s")
+        known = self._stats.lower[stem] or self._stats.inside[stem]
+        return len(evidence.tokens) == 1 and stem != word and not stem.endswith("s") and bool(known)
 
     def _idle_thing(self, evidence: Evidence) -> str:
         """Why a thing is nothing to keep: capitals put on a common noun, or said and never again."""

@@ -37,6 +37,10 @@ _OFFICES: frozenset[str] = frozenset(
 )
 """'Mr. Attorney-General' is an office, not a name."""
 
+_TRADES: frozenset[str] = frozenset(
+    "widow dowager deacon parson farmer nurse cousin granny goodman goody citizen comrade miller".split()
+)
+"""Before a surname these do what titles do: 'the Widow Dunn'."""
 _PLAIN: frozenset[str] = frozenset("mr mrs miss ms dr sir master mister".split())
 """No street or square begins with these: 'Mr. Street'."""
 _COMMANDS: frozenset[str] = frozenset("admiral commodore captain colonel general".split())
@@ -46,6 +50,7 @@ _DESCRIBED = 0.5
 """From this share of articles on a capitalised word is a description: of 600 hand-labelled names in eight
 novels that were persons'
 proper names none without a title reached it."""
+_OFTEN_DETERMINED = 0.35
 _SPOKEN_COUNT = 3
 _SPOKEN_SHARE = 0.08
 _OFTEN_LOCATED = 0.25
@@ -139,11 +144,11 @@ class Surroundings:
             return Verdict(("place",))
         if evidence.candidate.key in self._titled:
             # 'Darcy' where the book has 'Mr. Darcy', unless it stands like a place or a people.
-            certain = use.located < _OFTEN_LOCATED and use.the < _DESCRIBED
+            certain = use.located < _OFTEN_LOCATED and use.determined < _OFTEN_DETERMINED
             return Verdict(("person",) if certain else KINDS)
         # 'a Schlegel' and 'her Elizabeth Bates' are still persons; 'a Lascar' and 'her Ayah' are not.
         described = use.the if len(tokens) > 1 or tokens[0] in self._ends else use.determined
-        if described >= _DESCRIBED and not any(token in names.TITLES for token in tokens):
+        if described >= _DESCRIBED and not any(t in names.TITLES or t in _TRADES for t in tokens[:-1]):
             if len(tokens) == 1 and self._stats.lower[tokens[0]] and tokens[0] not in self._ends:
                 return Verdict((), reason="a common noun with a capital")
             return Verdict(("place", "thing"))

@@ -130,6 +130,8 @@ DEMONYMS: frozenset[str] = frozenset(
     jew jewess turk tartar pole dane swede finn lett kelt celt negro negress negroes blackamoor spaniard scot
     briton gaul goth hun
     moor slovak croat magyar saracen teuton yorkshireman yorkshiremen lancashireman welshwoman
+    syrian turkish ottoman romish patagonian javan tahitian bolivian cretan scandinavian genevese genevan algerine cuban
+    sicilian tyrolese muhammadan mohammedan catholic hanoverian batavian new-yorker
     roman-catholic anglo-indian cockney west-indian east-indian
     serbian bulgarian roumanian rumanian romanian cornish devonian manx kentish highland lowland highlander
     frenchman frenchmen frenchwoman frenchwomen englishman englishmen englishwoman englishwomen irishman
@@ -140,6 +142,9 @@ DEMONYMS: frozenset[str] = frozenset(
     """.split()
 )
 """Nationalities, creeds, parties and languages; plurals in -s are added where they are looked up."""
+
+DEMONYMS_BORNE: frozenset[str] = frozenset("norman christian roman german dane".split())
+"""Of these, first names too."""
 
 COMPASS: frozenset[str] = frozenset(
     "north south east west northern southern eastern western north-east north-west south-east south-west "

@@ -15,6 +15,7 @@ from gutengraph_assets.extraction.lexicon import (
     COMPASS,
     DEITY,
     DEMONYMS,
+    DEMONYMS_BORNE,
     GENERIC,
     PLACE_HEADS,
     ROMAN,
@@ -120,7 +121,8 @@ class Refusals:
             return "compass point"
         if _GREETING.match(low) or _STUTTER.search(low):
             return "exclamation or contraction"
-        if (low in DEMONYMS or low.removesuffix("s") in DEMONYMS) and low not in self._forenames:
+        borne = low in DEMONYMS_BORNE and low in self._forenames
+        if (low in DEMONYMS or low.removesuffix("s") in DEMONYMS) and not borne:
             return "nationality or creed"
         if self._stats.is_common(low) and not (low in self._surnames and not token.opens):
             return "mostly written small"

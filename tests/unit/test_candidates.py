@@ -212,3 +212,16 @@ def test_real_novel_has_its_cast_among_the_candidates(mirror: Path) -> None:
         "I'll",
         "Presently",
     }
+
+
+def test_nationalities_that_are_first_names() -> None:
+    got = found(
+        "They saw Norman Hale and Norman Hale’s dog, and then Norman slept. The English saw English Hale and English Hale."
+    )
+    assert got["Norman"] == 1
+    assert "English" not in got
+
+
+def test_letters_are_addressed_in_headings() -> None:
+    body = f"_To Mrs. Dunn, London._\n\n{FILLER}\n\n_To Mrs. Dunn, London._\n\n{FILLER}\n"
+    assert {c.name for c in find_candidates(body, windows_of(body))} == {"Mrs. Dunn"}

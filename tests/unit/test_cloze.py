@@ -236,3 +236,17 @@ def test_a_rerun_adds_nothing_but_its_end(home: Path) -> None:
     assert second.equals(first)
     assert len(ledger.path.read_text().splitlines()) == lines + 1
     assert ledger.summary(STEP).runs == 2
+
+
+def test_a_hesitant_plural_is_no_person(home: Path) -> None:
+    body = wrapped(*[f"{FILLER} It was said to Careys here, and it was Carey who saw it."] * 3)
+    table, _ = run(body, by_name(Carey=PERSON, Careys={" man": -1.4, " town": -1.0, **REST}), home)
+    sure, _ = run(body, by_name(Carey=PERSON, Careys=PERSON), home / "sure")
+    assert "Careys" not in kinds(table)
+    assert kinds(sure)["Careys"] == "person"
+
+
+def test_a_common_noun_with_a_capital_is_no_thing_to_keep(home: Path) -> None:
+    body = wrapped(*[f"{FILLER} Such was Hope to them, and Hope was gone with their hope."] * 3)
+    _, ledger = run(body, by_name(Hope={" thing": -0.2, " man": -5.0, **REST}), home)
+    assert ledger.summary(STEP).dropped["a common noun with a capital"] == 1

@@ -120,3 +120,17 @@ def test_of_one_family(name: str, persons: set[str], places: set[str], expected:
         assert not expected
     else:
         assert of_one_family(evidence, persons, places) is expected
+
+
+def test_a_place_beside_its_noun() -> None:
+    got = verdicts(
+        "They drank at the Blue Heron inn, and the Blue Heron was full. They liked the Blue Heron."
+    )
+    assert got["Blue Heron"].kinds == ("place",)
+
+
+def test_a_trade_before_a_surname_is_no_description() -> None:
+    got = verdicts(
+        "They feared the Widow Dunstan. It was the Widow Dunstan who came, and the Widow Dunstan spoke."
+    )
+    assert "person" in got["Widow Dunstan"].kinds
