@@ -14,6 +14,7 @@ from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.enrichment import enrich, roles
 from gutengraph_assets.extraction.entities import Entity, Mention, Person, locate, windows_of
 from gutengraph_assets.extraction.filter import book_text
+from gutengraph_assets.extraction.promotion import promote, with_rare
 from gutengraph_assets.extraction.relations.find import FoundRelations, Relation, find_relations
 from gutengraph_core.embedding.protocol import Embedder
 from gutengraph_core.files import sha256, write_table
@@ -59,10 +60,11 @@ def build_book_graph(
     Without an `embedder` the nodes' embeddings are null.
     """
     text = book_text(record, body, windows)
-    rows = entities.to_pylist()
+    rows = with_rare(entities.to_pylist(), record.kind)
     people, others = enrich(text, rows, locate(text, rows))
     found = find_relations(text, people, others)
-    edges = _verified(body, found.relations)
+    people, relations = promote(people, found.relations, record.kind)
+    edges = _verified(body, relations)
     kept: list[Entity] = [*people, *others]
     degree = _degrees(edges)
     twins, orphans = _orphans(kept, degree)

@@ -20,6 +20,9 @@ SHORTEST = 3
 """A name of fewer letters is mostly an initial or an exclamation."""
 
 
+_NEEDED = " needed"
+
+
 @dataclass(frozen=True)
 class Decision:
     """`standing` is cast, mentioned or dropped; `reason` says why it is not cast."""
@@ -79,5 +82,10 @@ def _full_name(name: PersonName) -> bool:
     return len(name.rest) > 1 or (bool(name.titles) and bool(name.rest))
 
 
+def is_too_rare(reason: str) -> bool:
+    """Whether a person was dropped for being named in too few windows, and for nothing else."""
+    return reason.endswith(_NEEDED)
+
+
 def _too_few(windows: int, needed: int) -> str:
-    return f"in {windows} window{'s' if windows != 1 else ''} of the text; {needed} needed"
+    return f"in {windows} window{'s' if windows != 1 else ''} of the text; {needed}{_NEEDED}"

@@ -83,6 +83,83 @@ def test_what_is_not_so_makes_no_edge(body: str, people: str) -> None:
     assert edges(found_in(body, people=people)) == set()
 
 
+@pytest.mark.parametrize(
+    ("body", "people", "edge"),
+    [
+        ("“My aunt Jane is here,” said Tom.", "Tom;Jane", ("Jane", "aunt_or_uncle_of", "Tom")),
+        ("“Your brother Tom is here, Anne,” said Roger.", "Anne;Tom;Roger", ("Anne", "sibling_of", "Tom")),
+        ("“Oh, mamma, do come,” cried Anne.\n\n“I shall,” said Mrs. Hale.", "Anne;Mrs. Hale", ("Mrs. Hale", "parent_of", "Anne")),
+        ("John Hale sat. Mrs. John Hale sang to John Hale.", "John Hale;Mrs. John Hale", ("John Hale", "spouse_of", "Mrs. John Hale")),
+    ],
+)  # fmt: skip
+def test_who_speaks_and_to_whom_says_whose_aunt_she_is(
+    body: str, people: str, edge: tuple[str, str, str]
+) -> None:
+    assert edge in edges(found_in(body, people=people))
+
+
+def test_my_aunt_hale_is_mrs_hale_and_no_man() -> None:
+    body = "Hale was rich. Mrs. Hale was not. “My aunt Hale will come,” said Anne."
+    found = edges(found_in(body, people="Hale=Mr. Hale;Mrs. Hale;Anne"))
+    assert ("Mrs. Hale", "aunt_or_uncle_of", "Anne") in found
+
+
+def test_a_name_between_commas_may_be_called_and_not_described() -> None:
+    body = "“My father, Roger, was a hard man,” said Tom. “You never knew him, Roger.”"
+    assert edges(found_in(body, people="Tom;Roger")) == set()
+
+
+def test_a_nameless_subject_owns_its_cousin() -> None:
+    body = "Tom was ill. The landlord sent us to his cousin Roger."
+    assert edges(found_in(body, people="Tom;Roger")) == set()
+
+
+def test_unmarried_brothers_and_sisters_bear_one_surname() -> None:
+    other = "Lucy Dane sang. Her brother Tom Hale slept."
+    assert edges(found_in(other, people="Lucy Dane;Tom Hale")) == set()
+    same = "Lucy Hale sang. Her brother Tom Hale slept."
+    assert edges(found_in(same, people="Lucy Hale;Tom Hale")) == {("Lucy Hale", "sibling_of", "Tom Hale")}
+
+
+def test_nobody_has_two_mothers() -> None:
+    body = "Tom's mother Jane came. Tom's mother Jane sat. Tom's mother Ruth came."
+    found = found_in(body, people="Tom;Jane;Ruth")
+    assert edges(found) == {("Jane", "parent_of", "Tom")}
+    assert found.dropped == {"a surer mother or father": 1}
+
+
+def test_who_stands_by_her_sister_more_than_by_chance() -> None:
+    near = "Lucy came in. Lucy met her sister, and Ruth laughed.\n\nIt rained.\n\nIt poured.\n\n"
+    far = "Lucy went out. Grace was at home.\n\nIt rained.\n\nIt poured.\n\n"
+    found = found_in(near * 6 + far * 12, people="Lucy;Ruth;Grace")
+    assert edges(found) == {("Lucy", "sibling_of", "Ruth")}
+    (relation,) = found.relations
+    assert relation.how == "pattern:nearby"
+    assert "her sister" in relation.quote
+
+
+def test_a_narrator_lives_with_a_mother_and_not_a_wife() -> None:
+    tale = "I rose. I was late, and my mother scolded. I ran to my mother, and I wept. "
+    body = tale * 6 + "“Jim, come here,” said Mrs. Hart. “Jim Hart, sit down, Mr. Hart,” said Mrs. Hart. “Well, Jim, eat.”"
+    found = found_in(body, people="Jim=Jim Hart=Mr. Hart;Mrs. Hart")
+    assert ("Mrs. Hart", "parent_of", "Jim") in edges(found)
+
+
+def test_the_mate_of_another_ship_is_not_hers() -> None:
+    body = (
+        "The _Gull_ and the _Gull_ again and the _Gull_.\n\n"
+        "The _Petrel_ lay near, and Tom Rudd, her boatswain, hailed us. The third mate was Ben Quill."
+    )
+    found = edges(found_in(body, people="Tom Rudd;Ben Quill", ships="Gull;Petrel"))
+    assert ("Tom Rudd", "boatswain_of", "Petrel") in found
+    assert ("Ben Quill", "third_mate_of", "Gull") in found
+
+
+def test_one_of_the_owners() -> None:
+    body = "Amos Thorne, an old man, was one of the principal owners of the _Gull_. The _Gull_ was his pride."
+    assert ("Amos Thorne", "owner_of", "Gull") in edges(found_in(body, people="Amos Thorne", ships="Gull"))
+
+
 def test_his_is_the_subjects_and_not_the_owners_of_a_coat() -> None:
     body = "Roger Pell went home. He had Tom Rudd’s coat under his arm; for his housekeeper, Mrs. Ott, was careful."
     found = edges(found_in(body, people="Roger Pell;Tom Rudd;Mrs. Ott"))

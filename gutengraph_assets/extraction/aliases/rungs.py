@@ -19,6 +19,8 @@ Rung = Callable[[Clusters], None]
 
 LEAST_ALONE = 2
 """A pet name without a surname that the text has once is as often somebody else's."""
+IN_PASSING = 100
+"""'Miss Emma' once in that many mentions is a servant's or an old friend's way of speaking."""
 HARDLY = 8
 """A sister named that many times less than another is not the 'Miss S' of the book."""
 _GRAND = frozenset("lady sir lord king queen saint emperor empress".split())
@@ -220,11 +222,14 @@ def _the_man(clusters: Clusters) -> Callable[[list[Cluster]], list[Cluster]]:
 
 
 def _younger(clusters: Clusters, cluster: Cluster, *, alone: bool) -> bool:
-    """Whether she is called 'Miss First', which tells a younger sister from the eldest; `alone`: without the surname."""
-    return any(
-        name.titles == ("miss",) and name.given and (name.single or not alone)
-        for name in map(clusters.parsed.__getitem__, cluster.names)
-    )
+    """Whether she is called 'Miss First' more than in passing, which tells a younger sister from the eldest; `alone`:
+    without the surname."""
+    marked = [
+        name
+        for name in cluster.names
+        if (p := clusters.parsed[name]).titles == ("miss",) and p.given and (p.single or not alone)
+    ]
+    return sum(clusters.presence.count[name] for name in marked) * IN_PASSING > clusters.mentions(cluster)
 
 
 def _likeliest_eldest(clusters: Clusters, able: list[Cluster]) -> list[Cluster]:

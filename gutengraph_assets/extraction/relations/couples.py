@@ -24,6 +24,7 @@ _HUSBAND = frozenset(
 _AND = re.compile(rf"\b(?:Mr|Captain|Dr|Doctor|Colonel|Major|Admiral|General)\.? and {PERSON}")
 _BLOOD = re.compile(r"\b(?:mother|mamma|mama|son|aunt|nephew)\b")
 _MARRIED = re.compile(r"\b(?:husband|wife|married|marriage)\b")
+_MY_MOTHER, _MY_WIFE = re.compile(r"\bmy mother\b"), re.compile(r"\bmy (?:dear )?wife\b")
 _BOTH = re.compile(rf"{PERSON} and {PERSON}")
 
 
@@ -55,6 +56,7 @@ def husbands(people: Sequence[Person]) -> dict[str, list[Person]]:
 
 def same_surname(text: BookText, people: Sequence[Person], men: dict[str, list[Person]]) -> Iterator[Claim]:
     """The only Mr. S and the only Mrs. S of a book, where they are named near each other."""
+    yield from _full_names(text, people)
     wives: dict[str, list[Person]] = defaultdict(list)
     for person in people:
         for surname in sorted(_wife_of(person)):
@@ -63,10 +65,28 @@ def same_surname(text: BookText, people: Sequence[Person], men: dict[str, list[P
         if len(found) != 1 or len(men[surname]) != 1 or men[surname][0] is found[0]:
             continue
         place = nearest(text, men[surname][0], found[0])
-        if place is not None and not _other_kin(text, men[surname][0], found[0]):
-            yield Claim(
-                men[surname][0].id, "spouse_of", found[0].id, "same_surname_couple", SAME_SURNAME, *place
-            )
+        if place is None:
+            continue
+        man, woman = men[surname][0], found[0]
+        if man.narrator and _tells_of_mother(text):
+            yield Claim(woman.id, "parent_of", man.id, "narrators_mother", SAME_SURNAME, *place)
+        elif not _other_kin(text, man, woman):
+            yield Claim(man.id, "spouse_of", woman.id, "same_surname_couple", SAME_SURNAME, *place)
+
+
+def _full_names(text: BookText, people: Sequence[Person]) -> Iterator[Claim]:
+    """'Mrs. Charles S' is the wife of Charles S."""
+    men = {name.rest: p for p in people if p.gender == "M" for name in p.parsed if len(name.rest) > 1}
+    for woman in people:
+        for rest in sorted({n.rest for n in woman.parsed if n.titles[-1:] == ("mrs",) and len(n.rest) > 1}):
+            man = men.get(rest)
+            if woman.gender == "F" and man is not None and (place := nearest(text, man, woman)) is not None:
+                yield Claim(man.id, "spouse_of", woman.id, "mrs_first_surname", MR_AND_MRS, *place)
+
+
+def _tells_of_mother(text: BookText) -> bool:
+    """Whether a first-person book speaks more of 'my mother' than of 'my wife'."""
+    return len(_MY_MOTHER.findall(text.body)) > 3 * len(_MY_WIFE.findall(text.body))
 
 
 def nearest(text: BookText, a: Entity, b: Entity, *, reach: int = 600) -> tuple[int, int] | None:

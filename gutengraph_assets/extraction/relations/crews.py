@@ -22,6 +22,11 @@ RANK_NAMED_SHIP = 0.9
 """'N, second mate of the V': nothing is guessed."""
 RANK_NEAR_SHIP = 0.64
 CAPTAIN_ALWAYS_SEEN = 0.95
+CAPTAIN_OFTEN_SEEN = 0.75
+MOSTLY, SOMETIMES, OFTEN_SEEN = 0.5, 0.25, 5
+"""Shares of the rarer one's windows that have both, and how many such windows at least where it is less than half."""
+CAPTAIN_SHARE = 0.1
+"""Of his mentions, those that must have the title."""
 OWNER = 0.8
 """'N, landlord of the L', 'the V belonged to N'."""
 
@@ -35,9 +40,19 @@ _OF_SHIP = re.compile(
 _SHIPS = re.compile(
     rf"(?:(?:the )?(?P<rank>{_RANK}) of (?:the )?{VESSEL},? (?:was |is )?{PERSON})|(?:{VESSEL}'s (?P<rank2>{_RANK}),? {PERSON})"
 )
-_APPOSED = re.compile(rf"{PERSON}, (?:the|her|our|their) {_ADJECTIVES}(?P<rank>{_RANK})\b(?! of\b|'s\b)")
+_APPOSED = re.compile(
+    rf"{PERSON}, (?:the|her|our|their) {_ADJECTIVES}(?P<rank>{_RANK})\b(?! of\b|'s\b| was\b| were\b| had\b| is\b)"
+)
 _IS = re.compile(rf"{PERSON} (?:was|is) (?:the|her|our|their) {_ADJECTIVES}(?P<rank>{_RANK})\b(?! of\b|'s\b)")
-_BEFORE = re.compile(rf"\b(?:the|our|her|their) {_ADJECTIVES}(?P<rank>{_RANK}),? {PERSON}")
+_BEFORE = re.compile(
+    rf"\b(?:[Tt]he|[Oo]ur|[Hh]er|[Tt]heir) {_ADJECTIVES}(?P<rank>{_RANK})(?: {PERSON}|, {PERSON}(?=[,.;-]))"
+)
+_WAS = re.compile(rf"\b[Tt]he (?P<rank>{_RANK}) (?:was|is) {PERSON}")
+_ONE_OF_OWNERS = re.compile(
+    rf"\bone of the (?:\w+ )?(?:owners|proprietors) of (?:the )?(?:{VESSEL}|vessel\b|ship\b)"
+)
+_CLAUSE = 150
+"""Characters before 'one of the owners' in which the person it is said of stands."""
 _CAPTAIN_OF_SHIP = re.compile(rf"{PERSON},? (?:of|in) (?:the )?{VESSEL}")
 _OWNS = re.compile(
     rf"{PERSON},? (?:who )?(?:(?:was|is|being) )?(?:the )?(?:{'|'.join(OWNERS)}) of (?:the )?(?:{PLACE}|{VESSEL})"
@@ -61,14 +76,20 @@ def stated(sentence: Marked, ships: Ships) -> Iterator[Claim]:
         surface = sentence.named[int(match.group(1))].mention.surface
         if surface.startswith(("Captain ", "Capt. ")):
             yield _rank(sentence, match.group(1), "captain", sentence.entity(match.group(2)).id)
-    for pattern, person, rank in ((_APPOSED, 1, "rank"), (_IS, 1, "rank"), (_BEFORE, 2, "rank")):
+    for pattern in (_APPOSED, _IS, _BEFORE, _WAS):
         for match in pattern.finditer(text):
-            word = match.group(rank)
+            word = match.group("rank")
             if word in ("captain", "master", "skipper") and pattern is not _APPOSED:
                 continue
-            ship = ships.dominating(sentence.start)
+            ship = _last_vessel(sentence, match.start()) or ships.dominating(sentence.start)
+            person = next(g for g in match.groups() if g and g.isdigit())
             if ship is not None:
-                yield _rank(sentence, match.group(person), word, ship, near=True)
+                yield _rank(sentence, person, word, ship, near=True)
+    for match in _ONE_OF_OWNERS.finditer(text):
+        ship = sentence.entity(match.group(1)).id if match.group(1) else ships.dominating(sentence.start)
+        before = re.findall(PERSON, text[max(0, match.start() - _CLAUSE) : match.start()])
+        if ship is not None and before:
+            yield _owner(sentence, before[-1], ship)
     for match in _OWNS.finditer(text):
         what = match.group(2) or match.group(3)
         yield _owner(sentence, match.group(1), sentence.entity(what).id)
@@ -99,7 +120,7 @@ class Ships:
 
 def captains(text: BookText, people: Sequence[Person], ships: Ships) -> Iterator[Claim]:
     """A man called Captain and the ship he is always seen with, one to one."""
-    commanders = [p for p in people if any(n.titles[-1:] == ("captain",) for n in p.parsed)]
+    commanders = [p for p in people if _often_captain(p)]
     stands = {p.id: windows_of(text, p.mentions) for p in commanders}
     sails = {v.id: windows_of(text, v.mentions) for v in ships.vessels}
 
@@ -113,13 +134,28 @@ def captains(text: BookText, people: Sequence[Person], ships: Ships) -> Iterator
         ship = best(stands[captain.id], sails)
         if ship is None or best(sails[ship], stands) != captain.id:
             continue
-        rarer = min(stands[captain.id], sails[ship], key=len)
-        if 2 * len(stands[captain.id] & sails[ship]) < len(rarer):
+        shared = len(stands[captain.id] & sails[ship]) / min(len(stands[captain.id]), len(sails[ship]))
+        if shared < MOSTLY and len(stands[captain.id] & sails[ship]) < OFTEN_SEEN:
+            continue
+        if shared < SOMETIMES:
             continue
         vessel = next(v for v in ships.vessels if v.id == ship)
         place = nearest(text, captain, vessel)
         if place is not None:
-            yield Claim(captain.id, "captain_of", ship, "captain_and_ship", CAPTAIN_ALWAYS_SEEN, *place)
+            confidence = CAPTAIN_ALWAYS_SEEN if shared >= MOSTLY else CAPTAIN_OFTEN_SEEN
+            yield Claim(captain.id, "captain_of", ship, "captain_and_ship", confidence, *place)
+
+
+def _often_captain(person: Person) -> bool:
+    """Not only by way of a joke or a mutiny."""
+    captain = {name.surface for name in person.parsed if name.titles[-1:] == ("captain",)}
+    return sum(m.surface in captain for m in person.mentions) >= CAPTAIN_SHARE * len(person.mentions)
+
+
+def _last_vessel(sentence: Marked, position: int) -> str | None:
+    """The vessel named last before a position: 'her' is the ship that the sentence speaks of."""
+    named = re.findall(VESSEL, sentence.text[:position])
+    return sentence.entity(named[-1]).id if named else None
 
 
 def _rank(sentence: Marked, person: str, rank: str, ship: str, *, near: bool = False) -> Claim:

@@ -1,6 +1,6 @@
 """People of one surname, and the kin words that stand where both are spoken of.
 
-In a trial on five novels 38 pairs were found so, 68 in 100 of them true: the most productive family.
+Read by hand in eight novels with names as found: 16 of 19 right. In a trial with given names on five, 38 pairs, .68.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.entities import Person
 from gutengraph_assets.extraction.relations.claims import Claim
 
-SURNAME_KIN = 0.68
+SURNAME_KIN = 0.75
 LEAST_WORDS = 2
 """Kin words of the winning kind that have to stand with both names."""
 LEAST_SHARE = 0.6

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.entities import Entity, Mention, Person
-from gutengraph_assets.extraction.relations import couples, crews, families, homes, kinship
+from gutengraph_assets.extraction.relations import couples, crews, families, homes, kinship, vocatives
 from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.marked import mark_sentences
+from gutengraph_assets.extraction.relations.namesakes import Namesakes
+from gutengraph_assets.extraction.relations.nearby import Nearby
 from gutengraph_assets.extraction.relations.owners import Owners
+from gutengraph_assets.extraction.relations.possible import Arbiter
+from gutengraph_assets.extraction.speech import Speeches
 from gutengraph_core.names import squeeze
 
 LEAST = 0.55
@@ -22,11 +26,6 @@ _QUOTE_MOST = 300
 """Characters of a quote; a longer sentence is cut to the stretch around the names."""
 _QUOTE_MARGIN = 40
 """Characters left on both sides of the names, to the next word, when a sentence is cut."""
-_KIN = frozenset(
-    "parent_of step_parent_of grandparent_of aunt_or_uncle_of sibling_of cousin_of spouse_of engaged_to".split()
-)
-_EXCLUSIVE = _KIN - {"engaged_to"}
-"""Of two people at most one of these is true; engaged people may marry."""
 
 
 @dataclass(frozen=True)
@@ -66,17 +65,15 @@ def find_relations(text: BookText, people: Sequence[Person], others: Sequence[En
     )
     dropped: Counter[str] = Counter()
     relations: list[Relation] = []
-    taken: dict[frozenset[str], set[str]] = defaultdict(set)
-    married: set[str] = set()
-    for score, (a, type_, b) in scored:
-        reason = _refused(score, a, type_, b, taken, married)
+    arbiter = Arbiter(people)
+    for score, key in scored:
+        reason = (
+            "too unsure" if score < LEAST else arbiter.refuse(replace(gathered[key][0], a=key[0], b=key[2]))
+        )
         if reason:
             dropped[reason] += 1
             continue
-        taken[frozenset((a, b))].add(type_)
-        if type_ == "spouse_of":
-            married |= {a, b}
-        relations.append(_relation(text, a, type_, b, gathered[(a, type_, b)], score, labels, places))
+        relations.append(_relation(text, *key, gathered[key], score, labels, places))
     relations.sort(key=lambda r: (r.start, r.source, r.target, r.type))
     return FoundRelations(relations, dict(sorted(dropped.items())))
 
@@ -84,14 +81,20 @@ def find_relations(text: BookText, people: Sequence[Person], others: Sequence[En
 def _claims(text: BookText, people: Sequence[Person], others: Sequence[Entity]) -> Iterator[Claim]:
     men = couples.husbands(people)
     ships = crews.Ships(others)
-    owners = Owners(text, people)
+    speeches = Speeches(text, people)
+    owners = Owners(text, people, speeches)
+    namesakes = Namesakes(people)
+    nearby = Nearby(text, people)
     for sentence in mark_sentences(text, [*people, *others]):
         if sentence.named:
             yield from couples.said_together(sentence, men)
-            yield from kinship.stated(sentence, owners)
+            yield from kinship.stated(sentence, owners, namesakes)
             yield from crews.stated(sentence, ships)
             yield from homes.stated(sentence, owners)
+        nearby.read(sentence, owners)
         owners.push(sentence)
+    yield from nearby.claims()
+    yield from vocatives.spoken(text, people, speeches)
     yield from couples.same_surname(text, people, men)
     yield from crews.captains(text, people, ships)
     yield from families.same_surname(text, people)
@@ -105,28 +108,6 @@ def _score(text: BookText, same: Sequence[Claim]) -> float:
     for _ in range(min(2, max(len(ways), len(chapters)) - 1)):
         best += max(0.0, MOST - best) / 3
     return round(best, 3)
-
-
-def _refused(
-    score: float,
-    a: str,
-    type_: str,
-    b: str,
-    taken: dict[frozenset[str], set[str]],
-    married: Iterable[str],
-) -> str | None:
-    known = taken[frozenset((a, b))]
-    if score < LEAST:
-        return "too unsure"
-    if type_ in _EXCLUSIVE and known & _EXCLUSIVE:
-        return "another kinship is surer"
-    if type_ in known:
-        return "the other direction is surer"
-    if type_ not in _KIN and known - _KIN:
-        return "another relation is surer"
-    if type_ == "spouse_of" and (a in married or b in married):
-        return "a surer marriage"
-    return None
 
 
 def _relation(

@@ -9,8 +9,8 @@ from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.marked import PERSON, PLACE, Marked
 from gutengraph_assets.extraction.relations.owners import Owners
 
-OF_PLACE = 0.75
-"""'Sir N, of L'."""
+OF_PLACE = 0.85
+"""'Sir N, of L': 13 of 14 in eight novels read by hand."""
 LIVED = 0.75
 """'N lived at L', 'L, the seat of N', "N's house at L"."""
 BORN = 0.8
@@ -20,7 +20,7 @@ PRONOUN = 0.65
 _LIVE = r"(?:lived|lives|living|resided|resides|residing|dwelt|dwelling|settled|lodged)"
 _OF = re.compile(rf"{PERSON}, of {PLACE}(?!,? (?:and|or) {PLACE})")
 _LIVED = re.compile(
-    rf"{PERSON},? (?:who |had |has )?(?:\w+ )?{_LIVE} (?:\w+ )?(?:at|in|upon|on) (?:the )?(?:(?:\w+ ){{0,3}}of )?{PLACE}"
+    rf"{PERSON},? (?:who )?(?:(?:had|has|now|then|still|once|always|formerly|long|also) )*{_LIVE} (?:\w+ )?(?:at|in|upon|on) (?:the )?(?:(?:\w+ ){{0,3}}of )?{PLACE}"
 )
 _SEAT = re.compile(
     rf"{PLACE},? (?:which )?(?:(?:was|is) )?(?:the )?(?:seat|residence|home|house|estate|abode) of {PERSON}"
@@ -36,6 +36,7 @@ _HE_BORN = re.compile(
     rf"\b(?P<owner>[Hh]e|[Ss]he) (?:was|had been) (?:a native of|born (?:at|in|on)) (?:the )?{PLACE}"
 )
 
+_UNREAL = re.compile(r"\b(?:wish\w*|if|whether|suppose|fancied|imagined?)\b")
 _OFFICER = re.compile(r"\b(?:inspector|constable|detective|sergeant)\b", re.IGNORECASE)
 
 
@@ -53,6 +54,8 @@ def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
     ):
         for match in pattern.finditer(text):
             a, b = sentence.person(match.group(person)), sentence.entity(match.group(place))
+            if _UNREAL.search(text[max(0, match.start() - 30) : match.start()]):
+                continue
             if family == "of_place" and _serves_at(sentence, match.group(person)):
                 continue
             yield Claim(a.id, type_, b.id, family, confidence, sentence.start, sentence.end)

@@ -75,6 +75,7 @@ RANKS: dict[str, str] = {
     "first mate": "first_mate_of",
     "chief mate": "first_mate_of",
     "first officer": "first_mate_of",
+    "mate": "first_mate_of",
     "second mate": "second_mate_of",
     "third mate": "third_mate_of",
     "boatswain": "boatswain_of",

@@ -40,6 +40,29 @@ class Marked:
     named: tuple[Named, ...]
     quoted: bool
     """Whether it begins inside a quotation."""
+    body: str
+    """The whole body, for `offset`."""
+
+    def offset(self, position: int) -> int:
+        """Where in the body the character at `position` of `text` stands; a mark's is its name's first."""
+        at, walked = self.start, 0
+        marks = {named.mention.start: (number, named) for number, named in enumerate(self.named)}
+        spaced = True  # leading white space is stripped
+        while walked < position and at < self.end:
+            if at in marks:
+                number, named = marks[at]
+                length = len(f"<{_letter(named.entity)}{number}>")
+                if walked + length > position:
+                    return at
+                walked, at, spaced = walked + length, named.mention.end, False
+                continue
+            space = self.body[at].translate(_STRAIGHT).isspace()
+            walked += not (space and spaced)
+            spaced = space
+            at += 1
+        while at < self.end and at not in marks and spaced and self.body[at].translate(_STRAIGHT).isspace():
+            at += 1
+        return at
 
     def person(self, mark: str) -> Person:
         entity = self.named[int(mark)].entity
@@ -64,9 +87,8 @@ def mark_sentences(text: BookText, entities: Sequence[Entity]) -> Iterator[Marke
         while at < len(named) and named[at].mention.end <= end:
             inside.append(named[at])
             at += 1
-        yield Marked(
-            index, start, end, _mark(text.body, start, end, inside), tuple(inside), text.quoted(start + 1)
-        )
+        marked = _mark(text.body, start, end, inside)
+        yield Marked(index, start, end, marked, tuple(inside), text.quoted(start + 1), text.body)
 
 
 def _mark(body: str, start: int, end: int, named: Sequence[Named]) -> str:

@@ -12,12 +12,9 @@ from collections.abc import Sequence
 from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.entities import Person
 from gutengraph_assets.extraction.relations.marked import PERSON, Marked
+from gutengraph_assets.extraction.speech import SURE_WAYS, Speeches
 
-_SAYS = (
-    "said|says|cried|cries|replied|answered|asked|exclaimed|observed|remarked|added|continued|returned|"
-    "whispered|repeated|began|rejoined|inquired|called"
-)
-_SPEAKER = re.compile(rf"(?:\b(?:{_SAYS}) {PERSON}|{PERSON} (?:{_SAYS})\b)")
+_COMMON_SUBJECT = re.compile(r"\W*(?:The|A|An|This|That|One|Another|Some) [a-z]")
 _BACK = 3
 """Sentences of the same paragraph in which an owner is looked for before the pronoun's own."""
 
@@ -25,9 +22,11 @@ _BACK = 3
 class Owners:
     """Resolves pronouns of the sentence at hand from those before it. Feed the sentences in order."""
 
-    def __init__(self, text: BookText, people: Sequence[Person]) -> None:
+    def __init__(self, text: BookText, people: Sequence[Person], speeches: Speeches) -> None:
         self._text = text
         self._before: list[Marked] = []
+        self._people = {person.id: person for person in people}
+        self._speeches = speeches
         narrators = [person for person in people if person.narrator]
         self._narrator = narrators[0] if narrators else None
 
@@ -38,10 +37,8 @@ class Owners:
     def of(self, pronoun: str, sentence: Marked, position: int) -> Person | None:
         """The owner of a pronoun at `position` of the sentence's marked text, or None where it is not sure."""
         word = pronoun.casefold()
-        if word == "my":
-            if sentence.quoted:
-                return self._speaker(sentence)
-            return self._narrator
+        if word in ("my", "our", "your"):
+            return self._in_speech(word, sentence, position)
         gender = {"his": "M", "her": "F"}.get(word)
         if gender is None:
             return None
@@ -50,7 +47,30 @@ class Owners:
             here = self._named_here(sentence, position, gender)
             if here is not None:
                 return here
+        if _COMMON_SUBJECT.match(sentence.text):
+            return None  # 'The landlord sent us to his cousin N': nobody who has a name
         return self._named_before(sentence, gender)
+
+    def by_turns(self, pronoun: str, sentence: Marked, position: int) -> bool:
+        """Whether the owner of 'my' or 'your' is known by the turns of a dialogue only, and no tag says it."""
+        if pronoun.casefold() not in ("my", "our", "your"):
+            return False
+        speech = self._speeches.at(sentence.offset(position))
+        return speech is not None and speech.way not in SURE_WAYS
+
+    def addressed(self, person: Person, sentence: Marked, position: int) -> bool:
+        """Whether a speech is spoken to `person`: 'My father, N, was …' then says nothing of who the father is."""
+        speech = self._speeches.at(sentence.offset(position))
+        return speech is not None and speech.addressee == person.id
+
+    def _in_speech(self, word: str, sentence: Marked, position: int) -> Person | None:
+        at = sentence.offset(position)
+        if not self._text.quoted(at):
+            return self._narrator if word == "my" else None
+        speech = self._speeches.at(at)
+        if speech is None:
+            return None
+        return self._people.get((speech.addressee if word == "your" else speech.speaker) or "")
 
     def _named_here(self, sentence: Marked, position: int, gender: str) -> Person | None:
         here = [
@@ -74,16 +94,4 @@ class Owners:
             ]
             if named:
                 return named[0]
-        return None
-
-    def _speaker(self, sentence: Marked) -> Person | None:
-        """Who says a sentence that begins inside a quotation: told in it or in the paragraph before it."""
-        if match := _SPEAKER.search(sentence.text):
-            return sentence.person(match.group(1) or match.group(2))
-        paragraph = self._text.paragraph_of(sentence.start)
-        for earlier in reversed(self._before):
-            if self._text.paragraph_of(earlier.start) != paragraph:
-                break
-            if match := _SPEAKER.search(earlier.text):
-                return earlier.person(match.group(1) or match.group(2))
         return None

@@ -1,0 +1,55 @@
+"""Kin who call one another so: 'Oh, mamma, do come,' said Lucy, and her mother answered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gutengraph_assets.extraction.book_text import BookText
+from gutengraph_assets.extraction.entities import Person
+from gutengraph_assets.extraction.relations.claims import Claim
+from gutengraph_assets.extraction.relations.lexicon import KIN, Role
+from gutengraph_assets.extraction.relations.possible import possible
+from gutengraph_assets.extraction.speech import SURE_WAYS, Speech, Speeches
+
+VOCATIVE = 0.75
+"""The speaker known by a tag, the addressee by name or by answering: 9 of 10 right in six novels read by hand, genders and
+surnames allowing."""
+VOCATIVE_BY_TURNS = 0.5
+"""The speaker known by turns only: it takes another way or chapter to be believed."""
+
+_WORDS: dict[str, Role] = {
+    **{word: KIN[word] for word in "mother mamma mama papa father uncle aunt brother sister cousin".split()},
+    **dict.fromkeys(("auntie", "aunty"), KIN["aunt"]),
+    **{f"my {word}": KIN[word] for word in ("son", "daughter", "child")},
+}
+_VOCATIVE = re.compile(
+    r"(?:^|[,;!?—-])\s*_?(?:(?:my dear|dear|dearest|oh|ah|well|yes|no|come|please|and|but|o)[ ,]+)*"
+    rf"(?P<word>{'|'.join(sorted(_WORDS, key=len, reverse=True))})_?\s*(?:[,;!?.—-]|$)",
+    re.IGNORECASE,
+)
+
+
+def spoken(text: BookText, people: Sequence[Person], speeches: Speeches) -> Iterator[Claim]:
+    """What the words say by which people address each other."""
+    known = {person.id: person for person in people}
+    for start, end in text.quotations:
+        speech = speeches.at(start)
+        if speech is None or speech.speaker is None or speech.addressee is None:
+            continue
+        for match in _VOCATIVE.finditer(text.body[start:end]):
+            claim = _claim(text, known, speech, _WORDS[match.group("word").casefold()])
+            if claim is not None:
+                yield claim
+
+
+def _claim(text: BookText, known: dict[str, Person], speech: Speech, role: Role) -> Claim | None:
+    owner, bearer = known[speech.speaker or ""], known[speech.addressee or ""]
+    if owner.id == bearer.id or (role.gender and bearer.gender != role.gender):
+        return None
+    a, b = (owner, bearer) if role.inverse else (bearer, owner)
+    if not possible(role.type, a, b):
+        return None
+    sure = speech.way in SURE_WAYS
+    family, confidence = ("vocative", VOCATIVE) if sure else ("vocative_by_turns", VOCATIVE_BY_TURNS)
+    return Claim(a.id, role.type, b.id, family, confidence, *text.paragraphs[speech.paragraph])
