@@ -22,6 +22,10 @@ from gutengraph_core.settings import Settings
 from gutengraph_core.tables import ENTITIES, MERGES
 
 _ARTICLES = ("the ", "The ", "THE ")
+_COURTESY = frozenset(("mr", "mrs", "miss", "master", "madame", "monsieur", "mademoiselle"))
+PASSING_SHARE, PASSING_TIMES, PASSING_AMONG = 0.02, 3, 10
+"""A form in a fiftieth of the usual form's mentions is not what the book calls somebody, unless it is a full name that
+stands three times; nor is one that stands once beside a form that stands ten times."""
 _QUOTE_MOST = 300
 """Characters of a merge's quote."""
 
@@ -132,15 +136,17 @@ def _person_row(
 def display_name(names: Sequence[PersonName], mentions: Mapping[str, int]) -> str:
     """The name to show: the fullest form that the text uses more than in passing, without a courtesy title
     where there is a given name ('Elizabeth Bennet'), with its title where there is none ('Mr. Bennet')."""
-    usual = max(mentions.values()) * 0.02
+    most = max(mentions.values())
 
     def rank(name: PersonName) -> tuple[bool, int, int, str]:
         count = mentions[name.surface]
-        if count < usual:
+        # Said once beside many another mention, a fuller form may be a slip or somebody's joke.
+        in_passing = count < most * PASSING_SHARE or (count == 1 and most >= PASSING_AMONG)
+        if in_passing and not (count >= PASSING_TIMES and len(name.rest) > 1):
             form = 0
         elif name.given and len(name.rest) > 1:
-            form = 3
-        elif name.titles and name.rest:
+            form = 3 if set(name.titles) & _COURTESY else 4
+        elif name.titles and name.rest and name.titles[-1] != "miss":
             form = 2
         else:
             form = 1

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gutengraph_assets.extraction.book_text import BookText
-from gutengraph_assets.extraction.entities import Mention
+from gutengraph_assets.extraction.entities import Mention, windows_of
 
 FIRST_PERSON_PER_1000 = 7.0
 """'I' outside quotations in 1,000 words outside quotations: at this rate and above a book is told by one of
@@ -15,6 +15,8 @@ INSIDE_SHARE = 0.9
 """A narrator's own name is hardly ever outside quotation marks: others say it to him or her."""
 LEAST_ADDRESSED = 3
 """A name said once ('Call me …') decides nothing."""
+LEAST_WINDOWS = 3
+"""Who is only ever addressed in one scene does not tell the book."""
 
 _I = re.compile(r"(?<![\w’'])I(?=[\s’',;.!?—-])")
 _WORD = re.compile(r"[^\W_]+")
@@ -42,6 +44,8 @@ def find_narrator(text: BookText, mentions: Mapping[str, Sequence[Mention]]) -> 
     best: tuple[int, str] | None = None
     for entity, found in sorted(mentions.items()):
         inside = [m for m in found if text.quoted(m.start)]
+        if len(windows_of(text, found)) < min(LEAST_WINDOWS, len(text.windows)):
+            continue
         if len(inside) < INSIDE_SHARE * len(found):
             continue
         addressed = sum(_is_address(text, m) for m in inside)

@@ -56,6 +56,12 @@ def test_the_narrator_is_who_is_addressed_and_never_told_of() -> None:
     assert [person.id for person in found.values() if person.narrator] == ["Tam"]
 
 
+def test_who_is_addressed_in_one_scene_only_tells_no_book() -> None:
+    scene = "“Tam, come. Tam, sit. Oh, Tam, eat,” I said.\n\n"
+    body = scene + "I went home, and I slept, and I rose, and I ate, and I went out again, I think.\n\n" * 30
+    assert not [person for person in people(body, ("Tam",)).values() if person.narrator]
+
+
 def test_a_book_told_in_the_third_person_has_no_narrator() -> None:
     body = TOLD.replace("I ", "he ").replace(" me", " him")
     text = text_of(body)

@@ -197,6 +197,11 @@ def test_who_takes_part_in_the_story(body: str, shown: bool) -> None:
         ({"Hale": 90, "Captain Hale": 30}, "Captain Hale"),
         ({"Thorn": 90, "Bartholomew Thorn": 1}, "Thorn"),
         ({"WILL": 90, "Will": 2}, "Will"),
+        ({"Anne": 90, "Anne Hale": 3, "Miss Anne Hale": 9}, "Anne Hale"),
+        ({"Emma": 850, "Miss Hale": 170, "Emma Hale": 5}, "Emma Hale"),
+        ({"Jane": 290, "Miss Hale": 65, "Miss Jane Hale": 1}, "Jane"),
+        ({"Thorn": 40, "Bartholomew Thorn": 1}, "Thorn"),
+        ({"Thorn": 4, "Bartholomew Thorn": 1}, "Bartholomew Thorn"),
     ],
 )
 def test_the_name_that_is_shown(mentions: dict[str, int], shown: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gutengraph_assets.extraction.entities import Entity
 from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.marked import PERSON, PLACE, Marked
 from gutengraph_assets.extraction.relations.owners import Owners
@@ -37,6 +38,7 @@ _HE_BORN = re.compile(
 )
 
 _UNREAL = re.compile(r"\b(?:wish\w*|if|whether|suppose|fancied|imagined?)\b")
+_INSTITUTION = re.compile(r"\b(?:Yard|Office|Bank|Club|Station|Museum|Hospital|College|University|Police)$")
 _OFFICER = re.compile(r"\b(?:inspector|constable|detective|sergeant)\b", re.IGNORECASE)
 
 
@@ -56,7 +58,7 @@ def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
             a, b = sentence.person(match.group(person)), sentence.entity(match.group(place))
             if _UNREAL.search(text[max(0, match.start() - 30) : match.start()]):
                 continue
-            if family == "of_place" and _serves_at(sentence, match.group(person)):
+            if family == "of_place" and _serves_at(sentence, match.group(person), b):
                 continue
             yield Claim(a.id, type_, b.id, family, confidence, sentence.start, sentence.end)
     for pattern, type_ in ((_HE, "lives_in"), (_HE_BORN, "born_in")):
@@ -68,8 +70,10 @@ def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
                 yield Claim(owner.id, type_, where.id, "pronoun_place", PRONOUN, sentence.start, sentence.end)
 
 
-def _serves_at(sentence: Marked, mark: str) -> bool:
-    """'Inspector N, of L' serves there; he need not live there."""
+def _serves_at(sentence: Marked, mark: str, place: Entity) -> bool:
+    """'Inspector N, of L' and 'Mr. N, of L Yard' serve there; they need not live there."""
+    if _INSTITUTION.search(place.name):
+        return True
     surface = sentence.named[int(mark)].mention.surface
     before = sentence.text[: sentence.text.index(f"<P{mark}>")].rstrip()
     return bool(_OFFICER.search(surface) or _OFFICER.search(before[-20:]))

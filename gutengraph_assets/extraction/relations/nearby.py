@@ -33,8 +33,8 @@ _ONE = frozenset(
 _TYPES = _ONE | frozenset(("sibling_of", "cousin_of", "grandparent_of", "friend_of"))
 _EVERY = 5
 """Sentences sampled for what is usual around a narrator: every fifth is plenty and five times as fast."""
-LEAST_VOTES = 5
-LEAST_SURPLUS = 1.0
+LEAST_VOTES = 4
+LEAST_SURPLUS = 0.8
 """Of votes over those expected by chance, in square roots of the expected (its usual deviation, were votes independent)."""
 SAME_SENTENCE, NEXT_SENTENCE, NEXT_PARAGRAPH = 1.0, 0.7, 0.4
 """Weight of a vote by where the person is named. In the trial the right person stood in the word's own sentence for 83 of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gutengraph_assets.extraction.book_text import BookText
+from gutengraph_assets.extraction.book_text import BookText, Span
 from gutengraph_assets.extraction.entities import Person
 from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.lexicon import KIN, Role
@@ -17,12 +17,14 @@ VOCATIVE = 0.75
 surnames allowing."""
 VOCATIVE_BY_TURNS = 0.5
 """The speaker known by turns only: it takes another way or chapter to be believed."""
+SHORT = 300
+"""Characters of a paragraph that is quoted to its end."""
 
 _WORDS: dict[str, Role] = {
     **{word: KIN[word] for word in "mother mamma mama papa father uncle aunt brother sister cousin".split()},
     **dict.fromkeys(("auntie", "aunty"), KIN["aunt"]),
-    **{f"my {word}": KIN[word] for word in ("son", "daughter", "child")},
 }
+# 'My son' and 'my child' are said by every old man and priest.
 _VOCATIVE = re.compile(
     r"(?:^|[,;!?—-])\s*_?(?:(?:my dear|dear|dearest|oh|ah|well|yes|no|come|please|and|but|o)[ ,]+)*"
     rf"(?P<word>{'|'.join(sorted(_WORDS, key=len, reverse=True))})_?\s*(?:[,;!?.—-]|$)",
@@ -38,12 +40,19 @@ def spoken(text: BookText, people: Sequence[Person], speeches: Speeches) -> Iter
         if speech is None or speech.speaker is None or speech.addressee is None:
             continue
         for match in _VOCATIVE.finditer(text.body[start:end]):
-            claim = _claim(text, known, speech, _WORDS[match.group("word").casefold()])
+            place = _place(text, speech, start + match.start("word"))
+            claim = _claim(known, speech, _WORDS[match.group("word").casefold()], place)
             if claim is not None:
                 yield claim
 
 
-def _claim(text: BookText, known: dict[str, Person], speech: Speech, role: Role) -> Claim | None:
+def _place(text: BookText, speech: Speech, word: int) -> Span:
+    """The word's sentence, with the rest of a short paragraph, in which the tag stands."""
+    start, end = text.sentences[text.sentence_of(word)]
+    return start, speech.end if speech.end - start <= SHORT else end
+
+
+def _claim(known: dict[str, Person], speech: Speech, role: Role, place: Span) -> Claim | None:
     owner, bearer = known[speech.speaker or ""], known[speech.addressee or ""]
     if owner.id == bearer.id or (role.gender and bearer.gender != role.gender):
         return None
@@ -52,4 +61,4 @@ def _claim(text: BookText, known: dict[str, Person], speech: Speech, role: Role)
         return None
     sure = speech.way in SURE_WAYS
     family, confidence = ("vocative", VOCATIVE) if sure else ("vocative_by_turns", VOCATIVE_BY_TURNS)
-    return Claim(a.id, role.type, b.id, family, confidence, *text.paragraphs[speech.paragraph])
+    return Claim(a.id, role.type, b.id, family, confidence, *place)
