@@ -310,7 +310,16 @@ def test_the_app_imports_no_model_and_opens_no_store() -> None:
 
 def test_studio_can_ask_for_the_schemas() -> None:
     assert set(app.get_input_jsonschema()["properties"]) == {"query", "mode", "book", "messages"}
-    contract = {"query", "mode", "routed_to", "vector_results", "graph_results", "cypher", "answer", "messages"}
+    contract = {
+        "query",
+        "mode",
+        "routed_to",
+        "vector_results",
+        "graph_results",
+        "cypher",
+        "answer",
+        "messages",
+    }
     assert contract <= set(app.get_output_jsonschema()["properties"])
 
 

@@ -140,7 +140,9 @@ def test_who_stands_by_her_sister_more_than_by_chance() -> None:
 
 def test_a_narrator_lives_with_a_mother_and_not_a_wife() -> None:
     tale = "I rose. I was late, and my mother scolded. I ran to my mother, and I wept. "
-    scene = "“Jim, come here,” said Mrs. Hart. “Jim Hart, sit down, Mr. Hart,” said Mrs. Hart. “Well, Jim, eat.”"
+    scene = (
+        "“Jim, come here,” said Mrs. Hart. “Jim Hart, sit down, Mr. Hart,” said Mrs. Hart. “Well, Jim, eat.”"
+    )
     body = f"{tale * 3}{scene}\n\n" * 4
     found = found_in(body, people="Jim=Jim Hart=Mr. Hart;Mrs. Hart")
     assert ("Mrs. Hart", "parent_of", "Jim") in edges(found)
