@@ -239,7 +239,7 @@ def test_a_rerun_adds_nothing_but_its_end(home: Path) -> None:
 
 
 def test_a_hesitant_plural_is_no_person(home: Path) -> None:
-    body = wrapped(*[f"{FILLER} It was said to Careys here, and it was Carey who saw it."] * 3)
+    body = wrapped(*[f"{FILLER} It was Careys and it was Carey who saw it."] * 3)
     table, _ = run(body, by_name(Carey=PERSON, Careys={" man": -1.4, " town": -1.0, **REST}), home)
     sure, _ = run(body, by_name(Carey=PERSON, Careys=PERSON), home / "sure")
     assert "Careys" not in kinds(table)

@@ -512,8 +512,9 @@ def test_the_reader_is_linear_in_hostile_texts(unit: str) -> None:
             read_book(data, book=7)
         return time.process_time() - began
 
-    small = min(seconds(40_000) for _ in range(2))
-    assert seconds(160_000) < 9 * small + 0.1
+    # The fastest of several: a pause of the garbage collector is nobody's square.
+    small, large = (min(seconds(size) for _ in range(3)) for size in (40_000, 160_000))
+    assert large < 9 * small + 0.1
 
 
 def test_five_megabytes_of_one_line_are_read_in_seconds() -> None:
