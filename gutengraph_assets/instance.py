@@ -37,6 +37,8 @@ run_monitoring:
   max_runtime_seconds: 86400
 telemetry:
   enabled: false
+nux:
+  enabled: false
 """
 _UNFINISHED = [
     dg.DagsterRunStatus.NOT_STARTED,
