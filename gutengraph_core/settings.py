@@ -24,6 +24,8 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="GUTENGRAPH_",
         env_file=".env",
+        # `GUTENGRAPH_MIRROR=` is how a shell or a .env says that it is not set.
+        env_ignore_empty=True,
         extra="ignore",
         frozen=True,
         ignored_types=(cached_property,),

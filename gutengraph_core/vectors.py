@@ -83,16 +83,11 @@ class ChunkTable:
             check_data_folder(library.home)
             with library.lock(_LOCK), store_failures("created"):
                 table = _open(library) or _create(library, identity)
-        elif create and TEXT_INDEX not in {index.name for index in table.list_indices()}:
+        built_by = checked_identity(table.schema, identity)
+        if create and TEXT_INDEX not in {index.name for index in table.list_indices()}:
             # A build was killed between the table and its index.
             with library.lock(_LOCK), store_failures("created"):
                 _index_text(table)
-        built_by = _read_identity(table)
-        if identity is not None and identity != built_by:
-            raise EmbedderMismatch(
-                f"The passages were embedded by {built_by}, but {identity} is in use.",
-                remedy="Set GUTENGRAPH_EMBEDDING back, or build every book again in another GUTENGRAPH_HOME.",
-            )
         return cls(table, library, built_by)
 
     # --- writing ---
@@ -308,15 +303,33 @@ def _index_text(table: LanceTable) -> None:
     table.create_index("text", config=FTS(stem=True, remove_stop_words=True), name=TEXT_INDEX, replace=True)
 
 
-def _read_identity(table: LanceTable) -> EmbeddingIdentity:
-    raw = (table.schema.metadata or {}).get(_IDENTITY)
+def checked_identity(schema: pa.Schema, used: EmbeddingIdentity | None) -> EmbeddingIdentity:
+    """Who embedded a table, by its metadata; `used` None: no vectors will be compared.
+
+    Raises EmbedderMismatch if that is not `used`, or if the table does not say; both identities are named.
+    Raises StoreError if the vectors have another dimension than the table says.
+    """
+    raw = (schema.metadata or {}).get(_IDENTITY)
+    in_use = f"{used} is in use" if used is not None else "no embedding model was asked for"
     try:
-        return EmbeddingIdentity(**json.loads(raw or b""))
+        built_by = EmbeddingIdentity(**json.loads(raw or b""))
     except (ValueError, TypeError) as error:
-        raise StoreError(
-            "The table of passages does not say which model embedded it.",
+        raise EmbedderMismatch(
+            f"The table of passages does not say which model embedded it (unknown model), but {in_use}.",
             remedy="Move the folder lancedb/ away and build the books again.",
         ) from error
+    if used is not None and used != built_by:
+        raise EmbedderMismatch(
+            f"The passages were embedded by {built_by}, but {used} is in use.",
+            remedy="Set GUTENGRAPH_EMBEDDING back, or build every book again in another GUTENGRAPH_HOME.",
+        )
+    held = schema.field(VECTOR).type.list_size if VECTOR in schema.names else 0
+    if held != built_by.dimension:
+        raise StoreError(
+            f"The table of passages says {built_by}, but its vectors have {held} dimensions.",
+            remedy="Move the folder lancedb/ away and build the books again.",
+        )
+    return built_by
 
 
 def _of_book(book: int) -> str:

@@ -152,20 +152,45 @@ def test_rows_that_do_not_fit_are_refused(
     assert table.count() == 0
 
 
-def test_another_embedder_is_refused_everywhere(library: Library, table: ChunkTable) -> None:
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (OTHER, r"embedded by tiny@r1/32/none, but tiny@r2/32/none is in use"),
+        (EmbeddingIdentity("tiny", "r1", 16, "none"), r"tiny@r1/32/none, but tiny@r1/16/none"),
+        (EmbeddingIdentity("tiny", "r1", 32, "nomic"), r"tiny@r1/32/none, but tiny@r1/32/nomic"),
+        (EmbeddingIdentity("vast", "r1", 32, "none"), r"tiny@r1/32/none, but vast@r1/32/none"),
+    ],
+    ids=["revision", "dimension", "prefixes", "name"],
+)
+def test_another_embedder_is_refused_on_write_and_on_search(
+    library: Library, table: ChunkTable, other: EmbeddingIdentity, words: str
+) -> None:
     fill(table, 7)
-    for create in (True, False):
-        with pytest.raises(EmbedderMismatch, match=r"embedded by tiny@r1/32/none, but tiny@r2/32/none"):
-            ChunkTable.open(library, OTHER, create=create)
+    for create in (True, False):  # how a build opens it, and how a question does
+        with pytest.raises(EmbedderMismatch, match=words):
+            ChunkTable.open(library, other, create=create)
     # Counting and removing need no embedder.
     assert ChunkTable.open(library, None).delete_book(7) == 5
 
 
-def test_a_table_that_does_not_say_who_embedded_it(library: Library) -> None:
+@pytest.mark.parametrize("create", [True, False], ids=["write", "search"])
+def test_a_table_that_does_not_say_who_embedded_it(library: Library, create: bool) -> None:
     import lancedb
 
     lancedb.connect(library.lancedb_dir).create_table("chunks", schema=CHUNKS)
-    with pytest.raises(StoreError, match="does not say"):
+    with pytest.raises(EmbedderMismatch, match=r"does not say.*unknown model.*but tiny@r1/32/none is in use"):
+        ChunkTable.open(library, IDENTITY, create=create)
+
+
+def test_vectors_of_another_size_than_the_table_says(library: Library) -> None:
+    import lancedb
+
+    from gutengraph_core.vectors import table_schema
+
+    says = table_schema(EmbeddingIdentity("tiny", "r1", 16, "none"))
+    schema = says.with_metadata(table_schema(IDENTITY).metadata)
+    lancedb.connect(library.lancedb_dir).create_table("chunks", schema=schema)
+    with pytest.raises(StoreError, match="says tiny@r1/32/none, but its vectors have 16 dimensions"):
         ChunkTable.open(library, IDENTITY)
 
 
