@@ -79,7 +79,7 @@ def draw_arcs(
     figure = _figure(arc, title)
     # Without the version of the library in it, the same book gives the same bytes.
     write_atomic(path, lambda p: figure.savefig(p, format="png", metadata={"Software": None}))
-    return arc_document(arc, title, chapters)
+    return arc_document(chunks, arc, title, chapters)
 
 
 def measure_arc(chunks: pa.Table, vectors: Matrix, *, embedder: Embedder) -> Arc:
@@ -114,27 +114,46 @@ def main_directions(vectors: Matrix) -> tuple[Points, tuple[float, float]]:
     return points, (shares[0], shares[1])
 
 
-def arc_document(arc: Arc, title: str, chapters: Sequence[Chapter]) -> dict[str, Any]:
-    """The arc for a web page: one entry a passage, rounded to what a screen shows."""
+def arc_document(chunks: pa.Table, arc: Arc, title: str, chapters: Sequence[Chapter]) -> dict[str, Any]:
+    """The arc for a web page (`arcs.json`), rounded to what a screen shows:
+
+    - `title`; `explained`: share of the variance along x and y; `means` of both series over the book, unsmoothed
+    - `chunks`, in reading order: `chunk_id`, `chapter`, `start` (character of the body), `x` and `y` on the
+      smoothed path, `lexicon` and `embedding`: the smoothed sentiment as `Arc` scales it
+    - `chapters`: `chapter`, `title`, `chunk` (the place in `chunks` at which it begins), `start`
+    """
     titles = {chapter.index: chapter.title for chapter in chapters}
     width = _sentiment_width(arc)
-    series = {
-        "lexicon": smooth(arc.lexicon, width=width),
-        "embedding": smooth(arc.embedding, width=width),
-    }
+    ids, starts = chunks["id"].to_pylist(), chunks["start"].to_pylist()
+    lexicon, embedding = smooth(arc.lexicon, width=width), smooth(arc.embedding, width=width)
     return {
         "title": title,
         "explained": [round(share, 4) for share in arc.explained],
-        "chapters": [
-            {"passage": i, "chapter": arc.chapters[i], "title": titles.get(arc.chapters[i], "")}
-            for i in arc.chapter_starts
-        ],
-        "path": [[round(float(x), 4), round(float(y), 4)] for x, y in arc.path],
-        **{name: [round(float(value), 4) for value in values] for name, values in series.items()},
         "means": {
             "lexicon": round(float(arc.lexicon.mean()), 4),
             "embedding": round(float(arc.embedding.mean()), 4),
         },
+        "chapters": [
+            {
+                "chapter": arc.chapters[i],
+                "title": titles.get(arc.chapters[i], ""),
+                "chunk": i,
+                "start": starts[i],
+            }
+            for i in arc.chapter_starts
+        ],
+        "chunks": [
+            {
+                "chunk_id": ids[i],
+                "chapter": arc.chapters[i],
+                "start": starts[i],
+                "x": round(float(arc.path[i, 0]), 4),
+                "y": round(float(arc.path[i, 1]), 4),
+                "lexicon": round(float(lexicon[i]), 4),
+                "embedding": round(float(embedding[i]), 4),
+            }
+            for i in range(len(ids))
+        ],
     }
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from gutengraph_core.errors import StoreError
+from gutengraph_core.maintenance import KEPT
 from gutengraph_core.vectors import TEXT_INDEX, VECTOR, ChunkTable, store_failures
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ DIMENSIONS_PER_BYTE = 8
 
 SAMPLE = 100
 """Stored vectors that serve as queries when recall is measured."""
-
-OLD = timedelta(hours=1)
-"""Versions that nobody reads any more are deleted after this; a query holds one for milliseconds."""
 
 _SEED = 20_261
 
@@ -64,7 +61,7 @@ def build_index(table: ChunkTable, *, min_rows: int) -> IndexReport:
             lance.drop_index(VECTOR_INDEX)
         if not flat and not _covers(lance, VECTOR_INDEX, rows):
             _train(lance, rows, table.identity.dimension)
-        lance.optimize(cleanup_older_than=OLD)
+        lance.optimize(cleanup_older_than=KEPT)
         text_rows = _verified(lance, TEXT_INDEX, rows)
         indexed = 0 if flat else _verified(lance, VECTOR_INDEX, rows)
     dimension = table.identity.dimension

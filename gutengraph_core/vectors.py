@@ -19,9 +19,12 @@ from gutengraph_core.library import Library
 from gutengraph_core.passages import Passage, joined, passage_of, scaled
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
     from lancedb.table import LanceTable
 
+    from gutengraph_core.maintenance import Maintained
     from gutengraph_core.vector_index import IndexReport
 
 __all__ = ["ChunkTable", "Passage", "Replaced"]
@@ -134,6 +137,19 @@ class ChunkTable:
         with self._library.lock(_LOCK):
             return build_index(self, min_rows=min_rows)
 
+    def maintain(self, *, kept: timedelta | None = None) -> Maintained:
+        """The upkeep that a schedule should call, hourly or daily: merge small files, bring rows written since
+        into the indices, and delete versions replaced longer than `kept` ago (default: `maintenance.KEPT`).
+
+        Writers wait meanwhile; readers go on undisturbed. Running it twice is harmless: the second finds
+        nothing to do. Open the table with identity None for it: no vectors are compared. Raises ValueError
+        if `kept` is not positive, StoreError or DataFolderError if the table cannot be written.
+        """
+        from gutengraph_core.maintenance import KEPT, maintain
+
+        with self._library.lock(_LOCK):
+            return maintain(self, kept=KEPT if kept is None else kept)
+
     # --- reading ---
     def count(self, book: int | None = None) -> int:
         """Rows of a book, or of all."""
@@ -215,6 +231,11 @@ class ChunkTable:
     def lance(self) -> LanceTable:
         """The table itself, for what builds its indices."""
         return self._table
+
+    @property
+    def folder(self) -> Path:
+        """Where the table's files lie."""
+        return self._library.lancedb_dir / f"{TABLE}.lance"
 
     def nearest_ids(self, query_vector: Matrix, *, k: int, exact: bool) -> list[str]:
         """Ids of the nearest rows by the index, or by comparing all. For measuring recall."""

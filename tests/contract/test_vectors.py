@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -428,6 +429,55 @@ def test_cleaning_up_does_not_disturb_a_reader(library: Library, table: ChunkTab
     fill(table, 7, n=4, seed=3)
     table.build_index(min_rows=100)
     assert pinned.search(directions(5)[1], vector_column_name="embedding").limit(9).to_arrow().num_rows == 5
+
+
+def test_upkeep_merges_indexes_and_cleans_while_a_reader_reads(library: Library, table: ChunkTable) -> None:
+    fill(table, 7)
+    pinned = ChunkTable.open(library, IDENTITY).lance
+    pinned.checkout(pinned.version)
+    for seed in range(6):
+        fill(table, 8, seed=seed)
+    time.sleep(0.3)
+    fill(table, 9, seed=1)
+    # Within the time that versions are kept, whoever reads one goes on.
+    first = ChunkTable.open(library, None).maintain()
+    assert first.rows == 15
+    assert first.fragments_after < first.fragments_before
+    assert first.newly_indexed_rows == 15
+    assert first.versions_after >= first.versions_before
+    assert pinned.search(directions(5)[1], vector_column_name="embedding").limit(9).to_arrow().num_rows == 5
+    again = table.maintain()
+    assert (again.newly_indexed_rows, again.fragments_after) == (0, first.fragments_after)
+    # Past it they go, and with them what they alone held.
+    time.sleep(0.3)
+    later = table.maintain(kept=timedelta(milliseconds=200))
+    assert later.versions_after < later.versions_before
+    assert later.bytes_after < later.bytes_before
+    assert table.books() == {7: 5, 8: 5, 9: 5}
+    assert table.search(directions(5, seed=5)[2], k=1)[0].id == "8:000002"
+    with pytest.raises(ValueError, match="kept for a while"):
+        table.maintain(kept=timedelta(0))
+
+
+def test_upkeep_and_builders_of_other_processes_take_turns(library: Library, table: ChunkTable) -> None:
+    code = f"""
+        import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+        from pathlib import Path
+        import test_vectors as t
+        table = t.ChunkTable.open(t.Library(Path({str(library.home)!r})), t.IDENTITY)
+        for seed in range(8):
+            t.fill(table, int(sys.argv[1]), seed=seed)
+    """
+    writers = [subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), str(book)]) for book in (7, 8)]
+    rounds = 0
+    while any(writer.poll() is None for writer in writers):
+        table.maintain(kept=timedelta(seconds=5))
+        assert set(table.books().values()) <= {5}
+        rounds += 1
+    assert [writer.wait(timeout=240) for writer in writers] == [0, 0]
+    assert rounds > 1
+    for book in (7, 8):
+        np.testing.assert_array_equal(table.rows(book)[1], directions(5, seed=7))
 
 
 def test_a_damaged_table_says_so(library: Library, table: ChunkTable) -> None:

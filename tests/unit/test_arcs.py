@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -61,7 +62,7 @@ def book(n: int, *, chapters: int = 5) -> tuple[pa.Table, Matrix]:
     return pa.Table.from_pylist(rows, schema=CHUNKS), vectors
 
 
-def draw(path: Path, n: int = 60, *, title: str = "The Ferry", chapters: int = 5) -> dict[str, object]:
+def draw(path: Path, n: int = 60, *, title: str = "The Ferry", chapters: int = 5) -> dict[str, Any]:
     chunks, vectors = book(n, chapters=chapters)
     titles = [Chapter(index=2, title="Across", start=0, end=1)]
     return draw_arcs(chunks, vectors, path, title, embedder=Poles(), chapters=titles)
@@ -74,9 +75,13 @@ def test_a_picture_and_what_it_shows(tmp_path: Path) -> None:
     assert data.startswith(PNG)
     assert len(data) > 30_000
     assert json.loads(json.dumps(shown)) == shown
-    assert [len(shown[name]) for name in ("path", "lexicon", "embedding")] == [60, 60, 60]
+    assert [point["chunk_id"] for point in shown["chunks"]] == [f"7:{i:06d}" for i in range(60)]
+    assert [point["start"] for point in shown["chunks"]] == [10 * i for i in range(60)]
     assert [mark["chapter"] for mark in shown["chapters"]] == [1, 2, 3, 4, 5]
-    assert [mark["passage"] for mark in shown["chapters"]] == [0, 12, 24, 36, 48]
+    assert [mark["chunk"] for mark in shown["chapters"]] == [0, 12, 24, 36, 48]
+    for mark in shown["chapters"]:
+        assert shown["chunks"][mark["chunk"]]["chapter"] == mark["chapter"]
+        assert shown["chunks"][mark["chunk"]]["start"] == mark["start"]
     assert shown["chapters"][1]["title"] == "Across"
     # Nothing but the picture.
     assert list(path.parent.iterdir()) == [path]
@@ -91,8 +96,9 @@ def test_the_same_book_gives_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("n", [1, 2, 3, 7])
 def test_the_shortest_books(tmp_path: Path, n: int) -> None:
     shown = draw(tmp_path / "arcs.png", n)
-    assert len(shown["path"]) == n
-    assert np.isfinite(shown["path"]).all()
+    assert len(shown["chunks"]) == n
+    numbers = [[p[name] for name in ("x", "y", "lexicon", "embedding")] for p in shown["chunks"]]
+    assert np.isfinite(numbers).all()
 
 
 def test_three_hundred_chapters_and_a_title_full_of_signs(tmp_path: Path) -> None:
