@@ -18,7 +18,10 @@ from gutengraph_assets.resources import GutenGraph  # noqa: E402
 relax_sqlite()
 
 defs = dg.Definitions(
-    assets=dg.load_assets_from_modules([library, vectors, extraction, graph, arcs, delivery]),
+    # With the place of each in the source, which the UI opens.
+    assets=dg.with_source_code_references(
+        dg.load_assets_from_modules([library, vectors, extraction, graph, arcs, delivery])
+    ),
     asset_checks=dg.load_asset_checks_from_modules([checks]),
     jobs=automation.jobs,
     schedules=automation.schedules,

@@ -6,12 +6,13 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from gutengraph_assets.assets.columns import described
 from gutengraph_assets.assets.library import raw_text
-from gutengraph_assets.assets.metadata import OWNERS, column_schema, gutenberg_page, markdown_table
+from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page, markdown_table
 from gutengraph_assets.assets.step import BookStep, book_step, park
 from gutengraph_assets.code_version import code_version
 from gutengraph_assets.extraction.filter import filter_entities
-from gutengraph_assets.extraction.ledger import Ledger
+from gutengraph_assets.extraction.ledger import Ledger, Summary
 from gutengraph_assets.extraction.naming import STEP, choose_strategy, name_book
 from gutengraph_assets.partitions import books
 from gutengraph_assets.resources import GutenGraph
@@ -33,7 +34,7 @@ SHOWN = 40
     owners=OWNERS,
     code_version=code_version("gutengraph_assets.extraction", "gutengraph_assets.text.windows"),
     pool="llm",
-    metadata={"dagster/column_schema": column_schema(MENTIONS)},
+    metadata={"dagster/column_schema": described("mentions", MENTIONS)},
 )
 def window_names(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The names of the book: code proposes the capitalised spans of paragraph-aligned windows, the model says
@@ -96,7 +97,8 @@ def _report_names(step: BookStep, ledger: Ledger) -> None:
             [(row["name"], row["kind"], row["start_count"]) for row in found[:SHOWN]],
         ),
         "model": step.fields["llm"],
-        "ledger": dg.MetadataValue.path(str(ledger.path)),
+        "ledger": _ledger_table(summary),
+        "ledger_file": dg.MetadataValue.path(str(ledger.path)),
         "attempted": summary.attempted,
         "asked": summary.asked,
         "failed": summary.failed,
@@ -111,6 +113,36 @@ def _report_names(step: BookStep, ledger: Ledger) -> None:
     }
 
 
+def _ledger_table(summary: Summary) -> dg.MarkdownMetadataValue:
+    """What was attempted, and what became of it, each with its share of what it is a part of."""
+
+    def row(what: str, count: int, whole: int, of: str) -> tuple[str, str, str]:
+        return (what, f"{count:,}", f"{count / whole:.1%} of {of}" if whole else "")
+
+    rows = [
+        ("attempted", f"{summary.attempted:,}", ""),
+        row("asked of the model", summary.asked, summary.attempted, "attempted"),
+        row("valid replies", summary.answered, summary.asked, "asked"),
+        row("failed: no JSON", summary.no_json, summary.asked, "asked"),
+        row("failed: another shape", summary.other_shape, summary.asked, "asked"),
+        row("failed for good", summary.final_failures, summary.asked, "asked"),
+        row("cut by the cap", summary.truncated, summary.asked, "asked"),
+        row("repaired", summary.repaired, summary.asked, "asked"),
+        row("empty", summary.empty, summary.asked, "asked"),
+        ("names proposed", f"{summary.proposed:,}", ""),
+        row("that stand in the text", summary.grounded, summary.proposed, "proposed"),
+        row("kept", summary.kept, summary.proposed, "proposed"),
+        row("the prompt's own examples", summary.leaks, summary.proposed, "proposed"),
+        *(row(f"dropped: {why}", n, summary.proposed, "proposed") for why, n in summary.dropped.items()),
+        *((f"never proposed: {why}", f"{n:,}", "") for why, n in summary.set_aside.items()),
+        *(
+            (f"failures in windows of {words} words", f"{n:,}", "")
+            for words, n in summary.failures_by_words.items()
+        ),
+    ]
+    return markdown_table(("what", "count", "share"), rows)
+
+
 @dg.asset(
     deps=[window_names],
     partitions_def=books,
@@ -118,7 +150,7 @@ def _report_names(step: BookStep, ledger: Ledger) -> None:
     kinds={"parquet"},
     owners=OWNERS,
     code_version=code_version("gutengraph_assets.extraction"),
-    metadata={"dagster/column_schema": column_schema(ENTITIES)},
+    metadata={"dagster/column_schema": described("entities", ENTITIES)},
 )
 def filtered_entities(
     context: dg.AssetExecutionContext, gutengraph: GutenGraph

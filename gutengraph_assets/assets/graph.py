@@ -4,25 +4,32 @@ from pathlib import Path
 
 import dagster as dg
 
+from gutengraph_assets.assets.columns import described
 from gutengraph_assets.assets.extraction import filtered_entities, window_names
 from gutengraph_assets.assets.library import chunks
-from gutengraph_assets.assets.metadata import OWNERS, column_schema, gutenberg_page, markdown_table
+from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page, markdown_table, picture
 from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step, made_by_this_code, park
 from gutengraph_assets.code_version import code_version
 from gutengraph_assets.extraction.book_graph import build_book_graph, write_book_graph
+from gutengraph_assets.extraction.ledger import Ledger
+from gutengraph_assets.extraction.naming import STEP
+from gutengraph_assets.how_it_went import how_it_went, verdict
 from gutengraph_assets.partitions import books, every_book
+from gutengraph_assets.pictures import draw_appearances, draw_network
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import parked_reason
 from gutengraph_core.errors import StoreError
 from gutengraph_core.files import sha256
 from gutengraph_core.graph import versions
 from gutengraph_core.graph.build import build_merged
+from gutengraph_core.graph.schema import NODE_TABLES, REL_TABLES
 from gutengraph_core.graph.stage import is_complete
 from gutengraph_core.library import BookRecord
 from gutengraph_core.tables import EDGES, EVIDENCE, MERGES, NODES
 
 SHOWN = 40
 """Rows of a table in the UI; the file has them all."""
+NETWORK, APPEARANCES = "network.png", "appearances.png"
 _FILES = {
     "graph/nodes.parquet": NODES,
     "graph/edges.parquet": EDGES,
@@ -37,8 +44,10 @@ _FILES = {
     group_name="graph",
     kinds={"parquet", "graph"},
     owners=OWNERS,
-    code_version=code_version("gutengraph_assets.extraction", "gutengraph_core.tables"),
-    metadata={"dagster/column_schema": column_schema(EDGES)},
+    code_version=code_version(
+        "gutengraph_assets.extraction", "gutengraph_assets.pictures", "gutengraph_core.tables"
+    ),
+    metadata={"dagster/column_schema": described("edges", EDGES)},
 )
 def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The book's own graph, survivors of the filter only: roles and genders, relations with the sentence that
@@ -62,6 +71,8 @@ def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) ->
             if not step.fresh:
                 _build(step, gutengraph)
             _report(step)
+        _draw(step)
+        _show_how_it_went(step, gutengraph)
     return step.result
 
 
@@ -107,6 +118,44 @@ def _report(step: BookStep) -> None:
     }
 
 
+def _schema_table() -> dg.MarkdownMetadataValue:
+    """The database's tables: nodes, and relationships as arrows."""
+    nodes = [(t.name, "nodes", ", ".join(t.properties)) for t in NODE_TABLES]
+    pairs = [
+        (t.name, "; ".join(f"{a} to {b}" for a, b in t.pairs), ", ".join(t.properties)) for t in REL_TABLES
+    ]
+    return markdown_table(("table", "joins", "properties"), nodes + pairs)
+
+
+def _draw(step: BookStep) -> None:
+    """The pictures lie beside the graph, where other programs find them; they are drawn anew with it."""
+    library, title = step.library, step.record.title or f"Book {step.book}"
+    network, appearances = (library.path(step.book, name) for name in (NETWORK, APPEARANCES))
+    if not step.fresh or not (network.exists() and appearances.exists()):
+        nodes, edges, evidence = (
+            step.table(f"graph/{name}.parquet") for name in ("nodes", "edges", "evidence")
+        )
+        draw_network(nodes, edges, evidence, network, title)
+        draw_appearances(nodes, evidence, step.record.chapters, appearances, title)
+    for name, path in (("network", network), ("appearances", appearances)):
+        if path.exists():  # a book of no cast has none
+            step.metadata[name] = picture(path)
+
+
+def _show_how_it_went(step: BookStep, gutengraph: GutenGraph) -> None:
+    """The whole book in a few lines: this is the last asset that can make it unfit to be asked."""
+    ledger = Ledger(step.library.path(step.book, "ledger.jsonl"), book=step.book)
+    record = step.record.model_copy(update={"counts": {**step.record.counts, **step.counts}})
+    lines = how_it_went(record, ledger.summary(STEP), gutengraph.settings)
+    step.metadata = {
+        "verdict": verdict(lines),
+        "book": markdown_table(
+            ("what", "came out", "look at"), [(line.what, line.came_out, line.look) for line in lines]
+        ),
+        **step.metadata,
+    }
+
+
 @dg.asset(
     deps=[every_book(enriched_graph)],
     group_name="graph",
@@ -114,6 +163,7 @@ def _report(step: BookStep) -> None:
     owners=OWNERS,
     code_version=code_version("gutengraph_core.graph"),
     pool="kuzu",
+    metadata={"schema": _schema_table()},
 )
 def merged_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """All books in one graph database, loaded fresh, counted against the books' files, then published by
@@ -149,7 +199,16 @@ def merged_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> d
             "built_at": manifest.built_at,
             "books": len(manifest.books),
             "relations": relations,
+            "dagster/row_count": sum(manifest.counts.values()),
             "rows": markdown_table(("table", "rows"), sorted(manifest.counts.items())),
+            "members": markdown_table(
+                ("book", "title", "cast", "relations", "passages"),
+                [
+                    (r.id, r.title, *(r.counts.get(name, 0) for name in ("cast", "relations", "chunks")))
+                    for r in complete
+                    if r.id in manifest.books
+                ],
+            ),
             "left_out": markdown_table(
                 ("book", "reason"), [(left.book, left.reason) for left in manifest.left_out]
             ),

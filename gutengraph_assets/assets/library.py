@@ -2,9 +2,9 @@
 
 import dagster as dg
 
+from gutengraph_assets.assets.columns import described
 from gutengraph_assets.assets.metadata import (
     OWNERS,
-    column_schema,
     gutenberg_page,
     markdown_table,
     source_link,
@@ -73,7 +73,7 @@ def raw_text(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.Ma
     kinds={"parquet", "text"},
     owners=OWNERS,
     code_version=code_version("gutengraph_assets.text"),
-    metadata={"dagster/column_schema": column_schema(CHUNKS)},
+    metadata={"dagster/column_schema": described("chunks", CHUNKS)},
 )
 def chunks(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The body cut into passages at the best place (paragraph, line, sentence, word), counted with the

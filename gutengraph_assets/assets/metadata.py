@@ -1,4 +1,4 @@
-"""Small pieces of metadata for the UI: tables in markdown, links, column schemas, pictures."""
+"""Small pieces of metadata for the UI: tables in markdown, links, pictures."""
 
 from __future__ import annotations
 
@@ -6,22 +6,13 @@ import base64
 import html
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import dagster as dg
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 OWNERS = ["team:gutengraph"]
 LONGEST_CELL = 120
 PICTURE_LIMIT = 1_500_000
 """Bytes of a picture that goes into the event log; a larger one is only named."""
-
-
-def column_schema(schema: pa.Schema) -> dg.TableSchema:
-    """A pyarrow schema as the UI shows it."""
-    return dg.TableSchema(columns=[dg.TableColumn(field.name, str(field.type)) for field in schema])
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> dg.MarkdownMetadataValue:

@@ -162,7 +162,7 @@ def library_step(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> I
         fail(context, gutengraph, error)
     step._result = dg.MaterializeResult(
         data_version=dg.DataVersion(step.version),
-        metadata={"status": UNCHANGED if step.fresh else "made", **step.metadata},
+        metadata={"status": UNCHANGED if step.fresh else "made", "in_short": step.text, **step.metadata},
         check_results=step.checks,
     )
     tell(Event(None, name, "ended", text=f"{UNCHANGED}: {step.text}" if step.fresh else step.text))
@@ -260,9 +260,10 @@ def _finish(step: BookStep, seconds: float) -> None:
         step.library.update(step.book, steps={step.name: done}, counts=step.counts, **step.fields)
     metadata = {
         "status": UNCHANGED if step.fresh else "made",
+        "in_short": step.text,
+        **step.metadata,
         "made_at": done.at,
         "seconds": done.seconds,
-        **step.metadata,
     }
     step._result = dg.MaterializeResult(data_version=dg.DataVersion(done.version), metadata=metadata)
 

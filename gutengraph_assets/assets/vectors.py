@@ -2,9 +2,11 @@
 
 import dagster as dg
 import numpy as np
+import pyarrow as pa
 
+from gutengraph_assets.assets.columns import described
 from gutengraph_assets.assets.library import chunks
-from gutengraph_assets.assets.metadata import OWNERS, column_schema, gutenberg_page
+from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page
 from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step
 from gutengraph_assets.code_version import code_version
 from gutengraph_assets.partitions import books, every_book
@@ -17,6 +19,7 @@ from gutengraph_core.tables import CHUNKS
 from gutengraph_core.vector_index import IndexReport
 from gutengraph_core.vectors import ChunkTable
 
+VECTORS = CHUNKS.append(pa.field("embedding", pa.list_(pa.float32())))
 AT_ONCE = 128
 """Passages handed to the embedder between two reports of progress: four of its batches."""
 
@@ -29,7 +32,7 @@ AT_ONCE = 128
     owners=OWNERS,
     code_version=code_version("gutengraph_core.embedding", "gutengraph_core.vectors"),
     pool="lancedb",
-    metadata={"dagster/column_schema": column_schema(CHUNKS)},
+    metadata={"dagster/column_schema": described("chunks", VECTORS)},
 )
 def embeddings_table(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The book's passages with their vectors in the one LanceDB table, its old rows replaced in one commit.

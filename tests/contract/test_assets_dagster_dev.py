@@ -34,7 +34,8 @@ LAUNCH = """mutation($p: ExecutionParams!) { launchRun(executionParams: $p) {
   __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message }
   ... on RunConfigValidationInvalid { errors { message } } } }"""
 STATUS = """query($id: ID!) { runOrError(runId: $id) { ... on Run { status
-  assetMaterializations { assetKey { path } partition metadataEntries { label } } } } }"""
+  assetMaterializations { assetKey { path } partition metadataEntries { label
+    ... on TextMetadataEntry { text } ... on MarkdownMetadataEntry { mdStr } } } } } }"""
 RUNS = "{ runsOrError { ... on Runs { results { runId jobName status tags { key value } } } } }"
 
 
@@ -159,7 +160,17 @@ def test_a_partition_materialised_from_the_ui_succeeds(dev: Dev) -> None:
     assert set(made) == set(UPSTREAM)
     assert {m["partition"] for m in made.values()} == {str(SAMPLE_ID)}
     assert "arcs" in {entry["label"] for entry in made["story_arcs"]["metadataEntries"]}
-    assert {"cast", "relations"} <= {entry["label"] for entry in made["enriched_graph"]["metadataEntries"]}
+    shown = {entry["label"]: entry for entry in made["enriched_graph"]["metadataEntries"]}
+    # In this order, so that a person reads first how it went, and may stop there.
+    assert list(shown)[:4] == ["status", "in_short", "verdict", "book"]
+    assert shown["verdict"]["text"] == "Went well."
+    assert "| cast |" in shown["book"]["mdStr"]
+    for picture in ("network", "appearances"):
+        assert shown[picture]["mdStr"].startswith(f"![{picture}](data:image/png;base64,")
+    assert {"cast", "relations"} <= set(shown)
+    ledger = {e["label"]: e for e in made["window_names"]["metadataEntries"]}["ledger"]["mdStr"]
+    assert "| asked of the model |" in ledger
+    assert "% of asked |" in ledger
     record = Library(dev.folder / "data").record(SAMPLE_ID)
     assert record.status == "built"
     rows = json.loads(dev.gutengraph("books", "--json"))

@@ -15,6 +15,7 @@ from conftest import ROOT
 from gutengraph_assets.automation import BOOK_ASSETS, LIBRARY_ASSETS
 from gutengraph_assets.definitions import defs
 from gutengraph_assets.status import UPSTREAM
+from gutengraph_core.tables import CHUNKS, EDGES, ENTITIES, MENTIONS
 
 PER_BOOK = set(UPSTREAM)
 OF_THE_LIBRARY = {"ivf_pq_index", "merged_graph", "s3_sync"}
@@ -57,6 +58,41 @@ def test_every_asset_says_what_it_is(name: str) -> None:
     assert node.kinds
     assert node.owners == ["team:gutengraph"]
     assert node.code_version
+
+
+def columns_of(name: str) -> dict[str, str | None]:
+    schema = GRAPH.get(dg.AssetKey(name)).metadata["dagster/column_schema"]
+    return {column.name: column.description for column in schema.columns}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("chunks", set(CHUNKS.names)),
+        ("embeddings_table", {*CHUNKS.names, "embedding"}),
+        ("window_names", set(MENTIONS.names)),
+        ("filtered_entities", set(ENTITIES.names)),
+        ("enriched_graph", set(EDGES.names)),
+    ],
+)
+def test_a_table_says_what_its_columns_hold(name: str, columns: set[str]) -> None:
+    shown = columns_of(name)
+    assert set(shown) == columns
+    assert all(shown.values()), shown
+
+
+@pytest.mark.parametrize("name", sorted(PER_BOOK | OF_THE_LIBRARY))
+def test_an_asset_leads_to_its_source(name: str) -> None:
+    references = GRAPH.get(dg.AssetKey(name)).metadata["dagster/code_references"]
+    (first, *_) = references.code_references  # type: ignore[attr-defined]
+    lines = Path(first.file_path).read_text().splitlines()
+    assert any(f"def {name}(" in line for line in lines)
+
+
+def test_the_merged_graph_shows_its_schema() -> None:
+    schema = GRAPH.get(dg.AssetKey("merged_graph")).metadata["schema"].value
+    assert "Character" in schema
+    assert "Character to Character" in schema
 
 
 def test_checks_block_where_later_work_would_be_wrong() -> None:

@@ -1,0 +1,1 @@
+"""Measurements of whole runs, each one command; the results lie beside them."""

@@ -1,0 +1,183 @@
+"""Every book of a mirror built through Dagster in a data folder of its own, and what it took.
+
+    python -m benchmarks.backfill build  --home FOLDER --mirror FOLDER [--book ID]…
+    python -m benchmarks.backfill report --home FOLDER
+
+`build` registers the mirror's books, smallest first, builds them as `gutengraph build` does (one run a book, all in
+this process, then the index and the merged graph) and keeps what it measures in FOLDER/backfill.jsonl, a line a
+book, so that a run that was stopped still has its figures. `report` makes `backfill.md` and `backfill.json` beside
+this file from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+import psutil
+
+from gutengraph_core.library import Library
+
+LINES = "backfill.jsonl"
+HERE = Path(__file__).parent
+MOST_OVERHEAD = 0.15
+"""Share of the time by the wall that may pass outside of asset functions."""
+
+
+class Recorder:
+    """Listens to the steps of this process: seconds inside asset functions, by book and step."""
+
+    def __init__(self) -> None:
+        self._began: dict[tuple[int | None, str], float] = {}
+        self.seconds: dict[int | None, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+
+    def __call__(self, event: Any) -> None:
+        key = (event.book, event.step)
+        if event.kind == "began":
+            self._began[key] = time.monotonic()
+        elif event.kind == "ended":
+            self.seconds[event.book][event.step] += time.monotonic() - self._began.pop(key)
+
+
+@dataclass
+class Sampler:
+    """This machine and this process, looked at every `every_s` seconds."""
+
+    every_s: float = 0.5
+    peak_bytes: int = 0
+    """Largest resident size since `take` was called last."""
+    _loads: list[float] = field(default_factory=list)
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def take(self) -> tuple[int, float]:
+        """(peak in bytes, mean number of processes that wanted a core) since the last call."""
+        peak, self.peak_bytes = self.peak_bytes, 0
+        loads, self._loads = self._loads, []
+        return peak, sum(loads) / len(loads) if loads else os.getloadavg()[0]
+
+    @contextmanager
+    def running(self) -> Iterator[Sampler]:
+        thread = threading.Thread(target=self._look, daemon=True)
+        thread.start()
+        try:
+            yield self
+        finally:
+            self._stop.set()
+            thread.join()
+
+    def _look(self) -> None:
+        process = psutil.Process()
+        while not self._stop.wait(self.every_s):
+            self.peak_bytes = max(self.peak_bytes, process.memory_info().rss)
+            self._loads.append(os.getloadavg()[0])
+
+
+def mirror_books(mirror: Path) -> list[int]:
+    """The mirror's books, those with the shortest text first."""
+    found = {
+        int(match[1]): path.stat().st_size
+        for path in mirror.glob("cache/epub/*/pg*.txt")
+        if (match := re.fullmatch(r"pg(\d+)\.txt", path.name))
+    }
+    return sorted(found, key=lambda book: (found[book], book))
+
+
+@click.group()
+def main() -> None:
+    """A backfill of a whole mirror, measured."""
+
+
+@main.command()
+@click.option("--home", type=click.Path(path_type=Path), required=True)
+@click.option("--mirror", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option("--book", "books", type=int, multiple=True, help="Only these; default: all of the mirror.")
+def build(home: Path, mirror: Path, books: tuple[int, ...]) -> None:
+    """Register and build."""
+    os.environ |= {"GUTENGRAPH_HOME": str(home.absolute()), "GUTENGRAPH_MIRROR": str(mirror.absolute())}
+    os.environ.setdefault("LANCEDB_LOG", "error")
+    from gutengraph_assets import building
+    from gutengraph_assets.instance import open_instance
+    from gutengraph_assets.progress import Console, listening
+    from gutengraph_assets.registry import add_partitions, register
+    from gutengraph_assets.resources import models_kept_open
+    from gutengraph_assets.runs import run_job
+    from gutengraph_core.settings import load_settings
+
+    settings = load_settings()
+    wanted = list(books) or mirror_books(mirror)
+    added, refused = register(wanted, settings)
+    for error in refused:
+        click.echo(f"Refused: {error}", err=True)
+    recorder, sampler = Recorder(), Sampler()
+    began = time.monotonic()
+    with (
+        models_kept_open(settings) as models,
+        open_instance(settings.library) as instance,
+        listening(Console()),
+        listening(recorder),
+        sampler.running(),
+    ):
+        add_partitions([one.record.id for one in added], instance)
+        building.preflight([one.record.id for one in added], settings, models)
+        _keep(settings.library, {"what": "start", "seconds": time.monotonic() - began, **machine()})
+        for number, one in enumerate(added, start=1):
+            book = one.record.id
+            click.echo(f"[{number}/{len(added)}] {book} {one.record.title}", err=True)
+            sampler.take()
+            start, cpu = time.monotonic(), sum(psutil.Process().cpu_times()[:2])
+            run = run_job(instance, "build_book", book=book)
+            _keep(settings.library, _row("book", book, run, start, cpu, sampler, recorder))
+        sampler.take()
+        start, cpu = time.monotonic(), sum(psutil.Process().cpu_times()[:2])
+        run = run_job(instance, "finish_library")
+        _keep(settings.library, _row("library", None, run, start, cpu, sampler, recorder))
+    _keep(settings.library, {"what": "end", "seconds": time.monotonic() - began})
+
+
+def _row(
+    what: str, book: int | None, run: Any, start: float, cpu: float, sampler: Sampler, recorder: Recorder
+) -> dict[str, Any]:
+    wall = time.monotonic() - start
+    peak, load = sampler.take()
+    return {
+        "what": what,
+        "book": book,
+        "wall_s": round(wall, 3),
+        "cpu_s": round(sum(psutil.Process().cpu_times()[:2]) - cpu, 3),
+        "steps_s": {step: round(s, 3) for step, s in recorder.seconds[book].items()},
+        "peak_bytes": peak,
+        "load": round(load, 2),
+        "success": run.success,
+        "error": run.error,
+        "warnings": run.warnings,
+    }
+
+
+def _keep(library: Library, row: dict[str, Any]) -> None:
+    with (library.home / LINES).open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    return {
+        "cores": psutil.cpu_count(),
+        "memory_gb": round(psutil.virtual_memory().total / 2**30),
+        "python": platform.python_version(),
+        "date": time.strftime("%Y-%m-%d"),
+    }
+
+
+if __name__ == "__main__":
+    main()
