@@ -1,17 +1,19 @@
 # Everything works in .venv; the first target that needs it sets it up.
 #   make demo [BOOK=84] [QUESTION="…"]    build a book and ask it one question three ways
 #   make test                             lint, types, import rules, tests, the wheel
+#   make lab [STUDY=cliff LLM=…]        list the studies of experiments/, or run one on a model
 #   make dev                              Dagster's UI on :3000
 # PYTHON picks the interpreter (3.11 or 3.12). TORCH_INDEX, if set, is the package index that has a CPU build of torch
 # (see README: on Linux the default index serves a CUDA build of several GB).
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BOOK ?= 0
+PASSAGES ?= 5
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint types imports unit wheel dev setup clean
+.PHONY: demo test lint types imports unit wheel dev lab setup clean
 
 setup: $(VENV)/.ready
 
@@ -44,6 +46,9 @@ unit: setup
 
 wheel: setup
 	$(BIN)/python scripts/check_wheel.py
+
+lab: setup
+	@$(BIN)/python -m experiments.lab $(if $(STUDY),run $(STUDY) --passages $(PASSAGES) $(if $(LLM),--llm $(LLM)),list --passages $(PASSAGES))
 
 dev: setup
 	$(BIN)/dagster dev -h 127.0.0.1 -p 3000
