@@ -94,6 +94,14 @@ class StoreError(GutenGraphError):
     """A store is missing, damaged, or being written by somebody else."""
 
 
+class CypherRefused(GutenGraphError):
+    """A statement that nobody vouches for does more than read, or is not what the graph can answer."""
+
+
+class CypherFailed(GutenGraphError):
+    """An allowed statement that Kuzu could not run: its own error, or a limit of time or memory."""
+
+
 class NotBuilt(GutenGraphError):
     """A question or listing needs something that has not been built yet."""
 
