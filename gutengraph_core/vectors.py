@@ -64,10 +64,22 @@ class ChunkTable:
     see the newest commit with every call.
     """
 
-    def __init__(self, table: LanceTable, library: Library, identity: EmbeddingIdentity) -> None:
+    def __init__(
+        self,
+        table: LanceTable,
+        library: Library,
+        identity: EmbeddingIdentity,
+        *,
+        last_chapter: int | None = None,
+    ) -> None:
         self._table = table
         self._library = library
         self.identity = identity
+        self._last_chapter = last_chapter
+
+    def up_to(self, chapter: int) -> ChunkTable:
+        """The same table for somebody who has read no further than `chapter`: its searches see nothing later."""
+        return ChunkTable(self._table, self._library, self.identity, last_chapter=chapter)
 
     @classmethod
     def open(
@@ -180,7 +192,8 @@ class ChunkTable:
             return []
         quoted = ", ".join(f"'{chunk_id}'" for chunk_id in set(ids))
         with store_failures("read"):
-            found = self._table.search().where(f"id IN ({quoted})").limit(len(ids)).to_list()
+            wanted = f"id IN ({quoted}){self._not_later()}"
+            found = self._table.search().where(wanted).limit(len(ids)).to_list()
         by_id = {row["id"]: passage_of(row, 0.0) for row in found}
         return [by_id[chunk_id] for chunk_id in ids if chunk_id in by_id]
 
@@ -248,8 +261,9 @@ class ChunkTable:
         with store_failures("searched"):
             search = self._table.search(query, vector_column_name=VECTOR, query_type="vector")
             search = search.distance_type("cosine").limit(k).refine_factor(REFINE_FACTOR)
-            if book is not None:
-                search = search.where(_of_book(book), prefilter=True)
+            where = self._where(book)
+            if where != _ALL:
+                search = search.where(where, prefilter=True)
             if exact or book is not None:
                 # A book's rows are few: comparing all of them is fast, and misses none.
                 search = search.bypass_vector_index()
@@ -259,13 +273,21 @@ class ChunkTable:
     def _matching(self, words: str, *, k: int, book: int | None) -> list[dict[str, Any]]:
         with store_failures("searched"):
             search = self._table.search(words, query_type="fts", fts_columns="text").limit(k)
-            if book is not None:
-                search = search.where(_of_book(book), prefilter=True)
+            where = self._where(book)
+            if where != _ALL:
+                search = search.where(where, prefilter=True)
             rows: list[dict[str, Any]] = search.to_list()
         return rows
 
     def _rows(self, book: int) -> pa.Table:
-        return self._table.search().where(_of_book(book)).to_arrow().sort_by("chunk_index")
+        return self._table.search().where(self._where(book)).to_arrow().sort_by("chunk_index")
+
+    def _where(self, book: int | None) -> str:
+        """What a search may see: one book or all, and no chapter that has not been read."""
+        return f"{_of_book(book) if book is not None else _ALL}{self._not_later()}"
+
+    def _not_later(self) -> str:
+        return f" AND chapter <= {int(self._last_chapter)}" if self._last_chapter is not None else ""
 
     def _with_vectors(self, book: int, rows: pa.Table, vectors: Matrix) -> pa.Table:
         import pyarrow as pa
@@ -351,6 +373,9 @@ def checked_identity(schema: pa.Schema, used: EmbeddingIdentity | None) -> Embed
             remedy="Move the folder lancedb/ away and build the books again.",
         )
     return built_by
+
+
+_ALL = "true"
 
 
 def _of_book(book: int) -> str:

@@ -35,19 +35,23 @@ class Comparison(TypedDict):
     answers: dict[str, Answer]
 
 
-def run(here: Brains, question: str, *, mode: Mode = "auto", book: int | None = None) -> QueryState:
+def run(
+    here: Brains, question: str, *, mode: Mode = "auto", book: int | None = None, up_to: int | None = None
+) -> QueryState:
     """The final state for one question. Raises what the nodes raise."""
     from gutengraph_query.app import app
 
     with using(here):
-        state = app.invoke({"query": question, "mode": mode, "book": book})
+        state = app.invoke({"query": question, "mode": mode, "book": book, "up_to": up_to})
     return cast(QueryState, state)
 
 
-def ask(here: Brains, question: str, *, mode: Mode = "auto", book: int | None = None) -> Answer:
+def ask(
+    here: Brains, question: str, *, mode: Mode = "auto", book: int | None = None, up_to: int | None = None
+) -> Answer:
     """Answer one question, about one book or about all."""
     start = time.perf_counter()
-    state = run(here, question, mode=mode, book=book)
+    state = run(here, question, mode=mode, book=book, up_to=up_to)
     return answer_of(state, seconds=time.perf_counter() - start)
 
 
@@ -69,8 +73,8 @@ def answer_of(state: QueryState, *, seconds: float) -> Answer:
     )
 
 
-def compare(here: Brains, question: str, *, book: int | None = None) -> Comparison:
+def compare(here: Brains, question: str, *, book: int | None = None, up_to: int | None = None) -> Comparison:
     """The same question in three modes. The models are loaded first, so that no mode pays for it."""
     here.warm(question)
-    answers: dict[str, Answer] = {m: ask(here, question, mode=m, book=book) for m in COMPARED}
+    answers: dict[str, Answer] = {m: ask(here, question, mode=m, book=book, up_to=up_to) for m in COMPARED}
     return Comparison(question=next(iter(answers.values()))["question"], answers=answers)

@@ -14,19 +14,21 @@ from gutengraph_core.errors import EmbedderMismatch, NotBuilt
 from gutengraph_core.library import BookRecord
 from gutengraph_core.settings import Settings, load_settings
 from gutengraph_query.retrieval.entry import NameIndex
+from gutengraph_query.retrieval.reading import AnyGraph, ReadGraph
 
 if TYPE_CHECKING:
     from gutengraph_core.embedding.protocol import Embedder, Matrix
     from gutengraph_core.graph.read import Graph, PublishedGraph
+    from gutengraph_core.graph.worker import CypherWorker
     from gutengraph_core.llm.protocol import LLM
     from gutengraph_core.vectors import ChunkTable
 
 
 @dataclass(frozen=True)
 class GraphView:
-    """One version of the graph and the index of its names."""
+    """One version of the graph, or of what has been read of it, and the index of its names."""
 
-    graph: Graph
+    graph: AnyGraph
     index: NameIndex
 
 
@@ -48,6 +50,7 @@ class Brains:
         self._cache = cache
         self._lock = threading.RLock()
         self._view: GraphView | None = None
+        self._read: tuple[tuple[int, int, int], GraphView] | None = None
         self._vectors: dict[str, Matrix] = {}
 
     @cached_property
@@ -92,6 +95,10 @@ class Brains:
 
         return ChunkTable.open(self.library, self.embedder.identity)
 
+    def passages(self, up_to: int | None = None) -> ChunkTable:
+        """The passages, or those that somebody has read up to chapter `up_to`. Raises as `table`."""
+        return self.table if up_to is None else self.table.up_to(up_to)
+
     def query_vector(self, question: str) -> Matrix:
         """float32 [dimension]: embedded once however many agents ask."""
         with self._lock:
@@ -103,14 +110,32 @@ class Brains:
         """The published graph, for what compares no vectors. Raises NotBuilt, StoreError."""
         return self._published.current()
 
-    def graph(self) -> GraphView:
-        """The published graph and its names. Raises NotBuilt, StoreError, EmbedderMismatch."""
+    @cached_property
+    def worker(self) -> CypherWorker:
+        """Runs Cypher that nobody vouches for. Its process starts with the first statement."""
+        from gutengraph_core.graph.worker import CypherWorker
+
+        return CypherWorker(self.library)
+
+    def graph(self, *, book: int | None = None, up_to: int | None = None) -> GraphView:
+        """The published graph and its names; with `up_to`, what chapters up to that one tell of `book`.
+
+        Raises NotBuilt, StoreError, EmbedderMismatch.
+        """
         with self._lock:
             graph = self.published()
             if self._view is None or self._view.graph is not graph:
                 self._check_embedder(graph)
                 self._view = GraphView(graph, NameIndex(graph.vectors.nodes))
-            return self._view
+            return self._view if book is None or up_to is None else self._so_far(graph, book, up_to)
+
+    def _so_far(self, graph: Graph, book: int, up_to: int) -> GraphView:
+        key = (graph.version, book, up_to)
+        if self._read is None or self._read[0] != key:
+            rows, _ = self.passages(up_to).rows(book)
+            read = ReadGraph(graph, book=book, chapter=up_to, text="\n".join(rows["text"].to_pylist()))
+            self._read = (key, GraphView(read, NameIndex(read.vectors.nodes)))
+        return self._read[1]
 
     def _check_embedder(self, graph: Graph) -> None:
         built, used = graph.manifest.embedder, str(self.embedder.identity)
@@ -147,9 +172,11 @@ class Brains:
         return self.library.record(book).title or f"book {book}"
 
     def close(self) -> None:
-        """Free the model's memory."""
+        """Free the model's memory and end the graph's worker."""
         if "llm" in self.__dict__:
             self.llm.close()
+        if "worker" in self.__dict__:
+            self.worker.close()
 
 
 _CURRENT: ContextVar[Brains | None] = ContextVar("gutengraph_brains", default=None)

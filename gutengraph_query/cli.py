@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 _book = click.option("--book", type=int, metavar="ID", help="Ask about one book only.")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else.")
+_up_to = click.option(
+    "--up-to",
+    type=click.IntRange(min=0),
+    metavar="CHAPTER",
+    help="Tell nothing of what comes after this chapter.",
+)
 
 _limit = click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show the first N only.")
 
@@ -46,14 +52,15 @@ def _sentence(words: tuple[str, ...]) -> str:
     help="Which brain is asked; auto decides by the question.",
 )
 @_book
+@_up_to
 @_json
-def ask(question: tuple[str, ...], mode: str, book: int | None, as_json: bool) -> None:
+def ask(question: tuple[str, ...], mode: str, book: int | None, up_to: int | None, as_json: bool) -> None:
     """Ask a question; the answer comes with the places it rests on."""
     from gutengraph_query.ask import ask as answer
     from gutengraph_query.show import show_answer
 
     here = _brains()
-    found = answer(here, _sentence(question), mode=mode, book=book)  # type: ignore[arg-type]
+    found = answer(here, _sentence(question), mode=mode, book=book, up_to=up_to)  # type: ignore[arg-type]
     if as_json:
         _print_json(found)
     else:
@@ -63,14 +70,15 @@ def ask(question: tuple[str, ...], mode: str, book: int | None, as_json: bool) -
 @click.command()
 @click.argument("question", nargs=-1, required=True)
 @_book
+@_up_to
 @_json
-def compare(question: tuple[str, ...], book: int | None, as_json: bool) -> None:
+def compare(question: tuple[str, ...], book: int | None, up_to: int | None, as_json: bool) -> None:
     """Ask the same question of the passages, of the graph, and of both."""
     from gutengraph_query.ask import compare as answers
     from gutengraph_query.show import show_comparison
 
     here = _brains()
-    found = answers(here, _sentence(question), book=book)
+    found = answers(here, _sentence(question), book=book, up_to=up_to)
     if as_json:
         _print_json(found)
     else:

@@ -44,11 +44,11 @@ class EdgeQuote(TypedDict):
 class GraphHit(TypedDict):
     """One answer from the graph: a path, or a node that a typed lookup led to."""
 
-    by: Literal["lookup", "walk"]
+    by: Literal["lookup", "cypher", "walk"]
     line: str
     """`Ahab -[CAPTAIN_OF]-> Pequod`; the node's name where it was merely listed."""
     answer: str
-    """The name of the node that a lookup led to; '' for a walk."""
+    """The name that a lookup or a model's query led to; '' for a walk."""
     book: int
     score: float
     """Cosine of a walk's line and the question; confidence of a lookup's surest edge."""
@@ -84,11 +84,12 @@ class Tokens(TypedDict):
 
 
 class QueryInput(TypedDict, total=False):
-    """What a caller gives: a question, as `query` or as the last message; a mode; a book."""
+    """What a caller gives: a question, as `query` or as the last message; a mode; a book; how far it was read."""
 
     query: str
     mode: Mode
     book: int | None
+    up_to: int | None
     messages: Annotated[list[AnyMessage], add_messages]
 
 
@@ -98,11 +99,15 @@ class QueryState(TypedDict, total=False):
     query: str
     mode: Mode
     book: int | None
+    up_to: int | None
+    """The last chapter that has been read: nothing later may be told. None: the whole book."""
     routed_to: Route
     why: str
     """Why the supervisor chose that route."""
     vector_results: list[PassageHit]
     graph_results: list[GraphHit]
+    graph_passages: list[PassageHit]
+    """The passages in which the paths' words stand."""
     graph_total: int
     """How many answers a lookup had before its list was cut."""
     entry: EntryNode | None
@@ -123,6 +128,7 @@ def fresh() -> dict[str, Any]:
     return {
         "vector_results": [],
         "graph_results": [],
+        "graph_passages": [],
         "graph_total": 0,
         "entry": None,
         "asked": [],

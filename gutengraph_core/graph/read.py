@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import weakref
 from collections.abc import Sequence
@@ -221,7 +222,7 @@ class Graph:
             parameters = {"nodes": list(nodes), "types": list(types or ()), "prefix": f"{book}:"}
             used = {name: value for name, value in parameters.items() if f"${name}" in cypher}
             if statements is not None:
-                statements.append(_inlined(cypher, used))
+                statements.append(inlined(cypher, used))
             for row in self.rows(cypher, used):
                 edge = _edge(row)
                 edges[(*edge.key, edge.start)] = edge
@@ -236,6 +237,17 @@ class Graph:
             {"node": node, "limit": limit},
         )
         return [PassageMention(**row) for row in rows]
+
+    def passages_at(self, book: int, places: Sequence[int]) -> list[str]:
+        """Chunk ids of the passages in which the offsets `places` of a book lie, in the order of `places`."""
+        rows = self.rows(
+            "UNWIND $places AS place MATCH (p:Passage) "
+            "WHERE p.gutenberg_id = $book AND p.start <= place AND p.`end` > place "
+            "RETURN place AS place, min(p.chunk_id) AS chunk_id",
+            {"places": list(places), "book": book},
+        )
+        found = {row["place"]: row["chunk_id"] for row in rows}
+        return list(dict.fromkeys(found[place] for place in places if place in found))
 
     @cached_property
     def vectors(self) -> NodeVectors:
@@ -322,11 +334,11 @@ def _edge(row: dict[str, Any]) -> Edge:
     return Edge(**row)
 
 
-def _inlined(cypher: str, parameters: dict[str, Any]) -> str:
+def inlined(cypher: str, parameters: dict[str, Any]) -> str:
     """The statement with its parameters written out, for people to read and to run again."""
-    for name, value in parameters.items():
-        cypher = cypher.replace(f"${name}", _literal(value))
-    return cypher
+    return re.sub(
+        r"\$(\w+)", lambda m: _literal(parameters[m[1]]) if m[1] in parameters else m.group(), cypher
+    )
 
 
 def _literal(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from langchain_core.messages import AIMessage
 
-from gutengraph_query.state import QueryState
+from gutengraph_query.state import QueryState, Tokens
 
 Update = dict[str, Any]
 
@@ -45,3 +45,14 @@ def message(name: str, text: str) -> AIMessage:
 def count(n: int, noun: str) -> str:
     """'1 passage', '5 passages'."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def spent(state: QueryState, *, calls: int, prompt: int, completion: int, estimated: bool = False) -> Tokens:
+    """The question's tokens so far and those of one more node."""
+    before = state.get("tokens") or Tokens(calls=0, prompt=0, completion=0, estimated=False)
+    return Tokens(
+        calls=before["calls"] + calls,
+        prompt=before["prompt"] + prompt,
+        completion=before["completion"] + completion,
+        estimated=before["estimated"] or estimated,
+    )

@@ -1,17 +1,24 @@
-"""Asks the graph brain: typed lookups first, then the ego graph around the nodes that the question enters by."""
+"""Asks the graph brain: typed lookups and ready queries first, then Cypher by a model that can write it, then the
+ego graph around the nodes that the question enters by.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from gutengraph_core.graph.read import Edge, Graph
+from gutengraph_core.graph.read import Edge, book_of
 from gutengraph_core.graph.schema import STATED, SYMMETRIC
 from gutengraph_query.brains import Brains, GraphView, brains
-from gutengraph_query.nodes.common import Update, count, message, timed
+from gutengraph_query.nodes.common import Update, count, message, spent, timed
+from gutengraph_query.retrieval.cypher import Written, cells, told, write_and_run
 from gutengraph_query.retrieval.ego import ScoredWalk, joining, keep_relevant, walk
 from gutengraph_query.retrieval.entry import Entry, named, nearest
 from gutengraph_query.retrieval.lookup import Found, Lookup, Lookups
-from gutengraph_query.state import EdgeQuote, EntryNode, GraphHit, QueryState
+from gutengraph_query.retrieval.passages import passage_hit
+from gutengraph_query.retrieval.reading import AnyGraph
+from gutengraph_query.retrieval.templates import NEEDS_EDGE, Call, by_shape, fill
+from gutengraph_query.state import EdgeQuote, EntryNode, GraphHit, PassageHit, QueryState
 from gutengraph_query.understanding.question import Question, read_question
 from gutengraph_query.understanding.relation_words import said
 
@@ -23,39 +30,192 @@ _TOLD = 3
 _SHOWN = 10
 
 
+@dataclass
+class _Search:
+    """One question on its way through the graph."""
+
+    here: Brains
+    view: GraphView
+    question: Question
+    book: int | None
+    title: str
+    hits: list[GraphHit] = field(default_factory=list)
+    total: int = 0
+    entry: Entry | None = None
+    statements: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    written: Written = field(default_factory=Written)
+    passage_ids: list[str] = field(default_factory=list)
+
+
 @timed("graph_agent")
 def graph_agent(state: QueryState) -> Update:
-    """Fill `graph_results`, `entry` and `cypher`. Raises NotBuilt, EmbedderMismatch, StoreError."""
+    """Fill `graph_results`, `graph_passages`, `entry` and `cypher`.
+
+    Raises NotBuilt, EmbedderMismatch, StoreError, and what the model raises.
+    """
     here = brains()
-    view = here.graph()
-    book = state.get("book")
+    book, up_to = state.get("book"), state.get("up_to")
+    view = here.graph(book=book, up_to=up_to)
     question = read_question(state["query"], lambda words: view.index.knows(words, book))
-    lookup = Lookups(view.graph, view.index, book=book).answer(question)
-    statements = list(lookup.statements)
-    entries = entry_nodes(here, view, question, book)
-    if lookup.found:
-        hits = [_of_lookup(found, view.graph) for found in lookup.found[: here.settings.max_paths]]
-        text = _told(lookup)
-    else:
-        walks = _walks(here, view, question, entries, book, statements)
-        if question.between:
-            walks = joining(walks, entries) or walks
-        hits = [_of_walk(w, view.graph) for w in walks]
-        text = "\n".join(hit["line"] for hit in hits) if hits else f"Found {NO_PATHS}."
+    search = _Search(here, view, question, book, here.title(book) if book is not None else "")
+    text = _looked_up(search) or _ready_query(search)
+    if not text and up_to is None:  # what a model's own query returns cannot be held to chapters
+        text = _model_query(search)
+    if not text:
+        text = _walked(search)
+    entry = search.entry
     return {
-        "graph_results": hits,
-        "graph_total": len(lookup.found),
-        "entry": EntryNode(node=entries[0].node.name, score=round(entries[0].score, 4)) if entries else None,
-        "cypher": ";\n".join(dict.fromkeys(statements)),
+        "graph_results": search.hits,
+        "graph_passages": _tied(search, up_to),
+        "graph_total": search.total,
+        "entry": EntryNode(node=entry.node.name, score=round(entry.score, 4)) if entry else None,
+        "cypher": ";\n".join(dict.fromkeys(search.statements)),
         "asked": [*state.get("asked", []), "graph_agent"],
-        "messages": [message("graph_agent", text)],
+        "tokens": spent(
+            state,
+            calls=search.written.calls,
+            prompt=search.written.prompt_tokens,
+            completion=search.written.completion_tokens,
+        ),
+        "messages": [message("graph_agent", note) for note in (*search.notes, text)],
     }
 
 
+def _looked_up(search: _Search) -> str:
+    """What a typed lookup found, in words; '' if nothing."""
+    lookup = Lookups(search.view.graph, search.view.index, book=search.book).answer(search.question)
+    search.statements += lookup.statements
+    if not lookup.found:
+        return ""
+    search.entry = _first_named(search)
+    search.total = len(lookup.found)
+    search.hits = [_of_lookup(found, search.view.graph) for found in lookup.found[: _most(search)]]
+    return _told(lookup)
+
+
+def _ready_query(search: _Search) -> str:
+    """What the template for the question's shape found, in words; '' if nothing."""
+    call = by_shape(search.question, title=search.title)
+    return _called(search, call, book=search.book) if call is not None else ""
+
+
+def _called(search: _Search, call: Call, *, book: int | None) -> str:
+    graph = search.view.graph
+    filled = fill(call, graph, search.view.index, book=book)
+    search.statements.append(filled.statement)
+    hits: list[GraphHit] = []
+    edges = graph.edges_of([*filled.anchors], book=book) if filled.anchors else []
+    for row in filled.rows:
+        joined = [edge for edge in edges if row.id in (edge.source, edge.target)]
+        if joined or call.template.name not in NEEDS_EDGE:
+            hits.append(_named_hit(row.id, row.name, joined, graph))
+    if not hits:
+        search.notes.append(f"The ready query {call.template.name} found nothing.")
+        return ""
+    search.entry = _first_named(search)
+    search.total = len(hits)
+    search.hits = hits[: _most(search)]
+    if not search.entry:
+        search.passage_ids += [p for row in filled.rows[:_TOLD] for p in row.passages[:1]]
+    shown = "\n".join(hit["line"] for hit in search.hits[:_SHOWN])
+    return f"{count(len(hits), 'answer')} by the ready query {call.template.name}:\n{shown}"
+
+
+def _model_query(search: _Search) -> str:
+    """What the model's own query found, in words; '' if it wrote none that finds something."""
+    llm = search.here.instructed()
+    if llm is None:
+        return ""
+    written = write_and_run(search.question.text, title=search.title, llm=llm, run=search.here.worker.run)
+    search.written = written
+    search.statements += written.statements
+    search.notes += written.notes
+    if written.call is not None:
+        return _called(search, written.call, book=search.book)
+    if written.rows is None:
+        return ""
+    graph, index = search.view.graph, search.view.index
+    anchors = {node.id for name in search.question.names for node in index.find(name.text, search.book)[:1]}
+    rows = [row for row in written.rows.rows if cells(row)]
+    for row in rows[: _most(search)]:
+        near = [node for cell in cells(row) for node in index.find(cell, search.book)[:1]]
+        ids = {node.id for node in near} | anchors
+        edges = [
+            edge
+            for edge in (graph.edges_of([node.id for node in near], book=search.book) if near else [])
+            if {edge.source, edge.target} <= ids
+        ]
+        answer = next((node.name for node in near if node.id not in anchors), cells(row)[0])
+        search.hits.append(
+            GraphHit(
+                by="cypher",
+                line=told(written.rows, row),
+                answer=answer,
+                book=near[0].book if near else search.book or 0,
+                score=1.0,
+                edges=[_quoted(edge, graph, first=near[0].id) for edge in edges[:_TOLD]],
+            )
+        )
+    search.total = len(rows)
+    search.entry = _first_named(search)
+    shown = "\n".join(hit["line"] for hit in search.hits[:_SHOWN])
+    return f"{count(len(rows), 'row')} by Cypher:\n{shown}"
+
+
+def _walked(search: _Search) -> str:
+    """The relevant paths around the entry nodes, as lines; or that there are none."""
+    entries = entry_nodes(search.here, search.view, search.question, search.book)
+    walks = _walks(search.here, search.view, search.question, entries, search.book, search.statements)
+    if search.question.between:
+        walks = joining(walks, entries) or walks
+    search.hits = [_of_walk(w, search.view.graph) for w in walks]
+    search.entry = entries[0] if entries else None
+    return "\n".join(hit["line"] for hit in search.hits) if search.hits else f"Found {NO_PATHS}."
+
+
+def _first_named(search: _Search) -> Entry | None:
+    exact = named(search.view.index, [name.text for name in search.question.names], search.book)
+    return exact[0] if exact else None
+
+
+def _most(search: _Search) -> int:
+    return search.here.settings.max_paths
+
+
+def _tied(search: _Search, up_to: int | None) -> list[PassageHit]:
+    """The passages in which the words of the paths stand, in the order of the paths, as many as the merge reads."""
+    places: dict[int, list[int]] = {}
+    for hit in search.hits:
+        for edge in hit["edges"]:
+            places.setdefault(edge["book"], []).append(edge["start"])
+    ids = list(search.passage_ids)
+    for book, starts in places.items():
+        ids += search.view.graph.passages_at(book, starts)
+    most = search.here.settings.top_k
+    table = search.here.passages(up_to)
+    return [passage_hit(passage) for passage in table.passages(list(dict.fromkeys(ids))[:most])]
+
+
 def entry_nodes(here: Brains, view: GraphView, question: Question, book: int | None) -> list[Entry]:
-    """The nodes that the question names, else those nearest to it."""
+    """The nodes that the question names, else those nearest to it whose cosine reaches the threshold."""
     exact = named(view.index, [name.text for name in question.names], book)
-    return exact or nearest(view.graph, here.query_vector(question.text), book=book, limit=ENTRIES)
+    if exact:
+        return exact
+    near = nearest(view.graph, here.query_vector(question.text), book=book, limit=ENTRIES)
+    return [entry for entry in near if entry.score >= here.settings.path_threshold]
+
+
+def _named_hit(node: str, name: str, edges: Sequence[Edge], graph: AnyGraph) -> GraphHit:
+    """An answer of a ready query, with the edges that say so where it rests on some."""
+    return GraphHit(
+        by="lookup",
+        line=edges[0].line if edges else name,
+        answer=name,
+        book=book_of(node),
+        score=round(max((edge.confidence for edge in edges), default=1.0), 4),
+        edges=[_quoted(edge, graph, first=node) for edge in edges[:_TOLD]],
+    )
 
 
 def _walks(
@@ -94,7 +254,7 @@ def _told(lookup: Lookup) -> str:
     return f"{count(len(lookup.found), 'answer')}{asked}:\n{shown}"
 
 
-def _of_lookup(found: Found, graph: Graph) -> GraphHit:
+def _of_lookup(found: Found, graph: AnyGraph) -> GraphHit:
     edges = found.edges[:_TOLD]
     return GraphHit(
         by="lookup",
@@ -106,7 +266,7 @@ def _of_lookup(found: Found, graph: Graph) -> GraphHit:
     )
 
 
-def _of_walk(scored: ScoredWalk, graph: Graph) -> GraphHit:
+def _of_walk(scored: ScoredWalk, graph: AnyGraph) -> GraphHit:
     trail = scored.walk
     return GraphHit(
         by="walk",
@@ -120,7 +280,7 @@ def _of_walk(scored: ScoredWalk, graph: Graph) -> GraphHit:
     )
 
 
-def _quoted(edge: Edge, graph: Graph, *, first: str) -> EdgeQuote:
+def _quoted(edge: Edge, graph: AnyGraph, *, first: str) -> EdgeQuote:
     return EdgeQuote(
         line=edge.line,
         book=edge.book,
@@ -133,7 +293,7 @@ def _quoted(edge: Edge, graph: Graph, *, first: str) -> EdgeQuote:
     )
 
 
-def in_words(edge: Edge, graph: Graph, *, first: str) -> str:
+def in_words(edge: Edge, graph: AnyGraph, *, first: str) -> str:
     """An edge as a sentence: 'Ahab is captain of Pequod.' A symmetric relation begins with `first`."""
     turned = edge.type in SYMMETRIC and edge.target == first
     subject, other = (edge.target, edge.source) if turned else (edge.source, edge.target)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gutengraph_core.errors import ModelRefused
-from gutengraph_query.brains import Brains, brains
+from gutengraph_query.brains import Brains, GraphView, brains
 from gutengraph_query.merging.evidence import Draft, Evidence
 from gutengraph_query.merging.extract import UNKNOWN, extract
 from gutengraph_query.merging.generate import generate
-from gutengraph_query.nodes.common import Update, message, timed
+from gutengraph_query.nodes.common import Update, message, spent, timed
 from gutengraph_query.retrieval.passages import absent
-from gutengraph_query.state import QueryState, Tokens
+from gutengraph_query.state import PassageHit, QueryState
 from gutengraph_query.understanding.question import Question, read_question, wanted_label
 
 
@@ -20,8 +20,9 @@ def merge(state: QueryState) -> Update:
     """Fill `answer`, `known` and `citations`. Raises as the models and stores do."""
     here = brains()
     question = _read(here, state)
-    missing = [name for name in question.unknown if absent(here.table, name, book=state.get("book"))]
-    evidence = Evidence(state.get("graph_results", []), state.get("vector_results", []))
+    table = here.passages(state.get("up_to"))
+    missing = [name for name in question.unknown if absent(table, name, book=state.get("book"))]
+    evidence = Evidence(state.get("graph_results", []), _passages(state))
     if missing:
         draft = Draft(f"{UNKNOWN} They do not mention {' or '.join(missing)}.", known=False)
         evidence = Evidence([], [])
@@ -33,13 +34,30 @@ def merge(state: QueryState) -> Update:
         "known": draft.known,
         "citations": evidence.citations() if draft.known else [],
         "model": draft.model,
-        "tokens": _spent(state, draft),
+        "tokens": spent(
+            state,
+            calls=draft.calls,
+            prompt=draft.prompt_tokens,
+            completion=draft.completion_tokens,
+            estimated=draft.estimated,
+        ),
         "messages": [*notes, message("merge", draft.text)],
     }
 
 
+def _passages(state: QueryState) -> list[PassageHit]:
+    """What the vector agent found; where it was not asked, the passages tied to the graph's paths."""
+    if "vector_agent" in state.get("asked", []):
+        return state.get("vector_results", [])
+    return state.get("graph_passages", [])
+
+
+def _view(here: Brains, state: QueryState) -> GraphView:
+    return here.graph(book=state.get("book"), up_to=state.get("up_to"))
+
+
 def _read(here: Brains, state: QueryState) -> Question:
-    index = here.graph().index if "graph_agent" in state.get("asked", []) else None
+    index = _view(here, state).index if "graph_agent" in state.get("asked", []) else None
     return read_question(
         state["query"],
         lambda words: index is not None and index.knows(words, state.get("book")),
@@ -75,20 +93,10 @@ def _fitting(here: Brains, state: QueryState) -> Callable[[str], bool]:
     label = wanted_label(state["query"])
     if not label or "graph_agent" not in state.get("asked", []):
         return lambda name: True
-    index, book = here.graph().index, state.get("book")
+    index, book = _view(here, state).index, state.get("book")
 
     def fits(name: str) -> bool:
         bearers = index.find(name, book)
         return not bearers or any(node.label == label for node in bearers)
 
     return fits
-
-
-def _spent(state: QueryState, draft: Draft) -> Tokens:
-    before = state.get("tokens") or Tokens(calls=0, prompt=0, completion=0, estimated=False)
-    return Tokens(
-        calls=before["calls"] + draft.calls,
-        prompt=before["prompt"] + draft.prompt_tokens,
-        completion=before["completion"] + draft.completion_tokens,
-        estimated=before["estimated"] or draft.estimated,
-    )

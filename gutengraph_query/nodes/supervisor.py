@@ -33,7 +33,8 @@ def supervisor(state: QueryState) -> Update:
     given = state.get("book")
     here.check_book(given)
     book = given if given is not None else book_of_question(here, question)
-    update = {**fresh(), "query": question, "mode": mode, "book": book}
+    up_to = _up_to(here, state, book)
+    update = {**fresh(), "query": question, "mode": mode, "book": book, "up_to": up_to}
     if mode == "auto":
         route, why, tokens = choose_route(here, question)
         update["tokens"] = tokens
@@ -41,9 +42,25 @@ def supervisor(state: QueryState) -> Update:
         route, why = mode, "as asked"
     update |= {"routed_to": route, "why": why}
     scope = f" in book {book}" if book is not None else ""
+    scope += f" up to chapter {up_to}" if up_to is not None else ""
     said = [] if _asked_by_message(state) else [HumanMessage(content=question)]
     update["messages"] = [*said, message("supervisor", f"Routed to {route}{scope}: {why}.")]
     return update
+
+
+def _up_to(here: Brains, state: QueryState, book: int | None) -> int | None:
+    """The last chapter that has been read. Raises SettingsError if it is none, or of no known book."""
+    up_to = state.get("up_to")
+    if up_to is None:
+        return None
+    if book is None:
+        raise SettingsError("Up to which chapter of which book?", remedy="Name the book: --book ID.")
+    last = max((chapter.index for chapter in here.library.record(book).chapters), default=0)
+    if not 0 <= up_to <= last:
+        raise SettingsError(
+            f"'{here.title(book)}' has no chapter {up_to}.", remedy=f"Its chapters go to {last}."
+        )
+    return up_to
 
 
 def _asked_by_message(state: QueryState) -> bool:

@@ -13,7 +13,7 @@ def vector_agent(state: QueryState) -> Update:
     """Fill `vector_results`. Raises NotBuilt, EmbedderMismatch, StoreError."""
     here = brains()
     found = find_passages(
-        here.table,
+        here.passages(state.get("up_to")),
         state["query"],
         here.query_vector(state["query"]),
         k=here.settings.top_k,

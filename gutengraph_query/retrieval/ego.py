@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gutengraph_core.embedding.protocol import Matrix
-from gutengraph_core.graph.read import Edge, Graph, Node
+from gutengraph_core.graph.read import Edge, Node
 from gutengraph_query.retrieval.entry import Entry
+from gutengraph_query.retrieval.reading import AnyGraph
 
 _FRONTIER = 64
 """Walks that go on from one hop to the next, and walks whose lines are embedded: the ones whose last node is
@@ -43,7 +44,7 @@ class ScoredWalk:
 
 
 def walk(
-    graph: Graph,
+    graph: AnyGraph,
     entries: Sequence[Entry],
     query: Matrix,
     *,
@@ -125,7 +126,7 @@ def _by_node(edges: Sequence[Edge], ends: Sequence[str]) -> dict[str, list[Edge]
     return found
 
 
-def _nearness(graph: Graph, query: Matrix) -> Callable[[str], float]:
+def _nearness(graph: AnyGraph, query: Matrix) -> Callable[[str], float]:
     cosines = graph.vectors.cosines(query)
     row = graph.vectors.row
     return lambda node: float(np.float32(cosines[row[node]]))

@@ -9,7 +9,8 @@ import numpy as np
 
 from gutengraph_core import names
 from gutengraph_core.embedding.protocol import Matrix
-from gutengraph_core.graph.read import Graph, Node
+from gutengraph_core.graph.read import Node
+from gutengraph_query.retrieval.reading import AnyGraph
 
 EXACT = 1.0
 """The score of a node that the question names: nothing is surer."""
@@ -72,7 +73,7 @@ def named(index: NameIndex, spans: Sequence[str], book: int | None) -> list[Entr
     return list(found.values())
 
 
-def nearest(graph: Graph, query: Matrix, *, book: int | None, limit: int) -> list[Entry]:
+def nearest(graph: AnyGraph, query: Matrix, *, book: int | None, limit: int) -> list[Entry]:
     """The `limit` nodes whose vectors have the highest cosine with `query` [dimension], best first."""
     vectors = graph.vectors
     cosines = vectors.cosines(query)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gutengraph_core.graph.read import Edge, Graph, Node
+from gutengraph_core.graph.read import Edge, Node
 from gutengraph_core.graph.schema import SYMMETRIC
 from gutengraph_query.retrieval.entry import NameIndex
+from gutengraph_query.retrieval.reading import AnyGraph
 from gutengraph_query.understanding.question import Anchor, Name, Question, Relation
 from gutengraph_query.understanding.relation_words import Asked
 
@@ -40,7 +41,7 @@ class Lookup:
 class Lookups:
     """Answers questions from one version of the graph, within one book if one is given."""
 
-    def __init__(self, graph: Graph, index: NameIndex, *, book: int | None) -> None:
+    def __init__(self, graph: AnyGraph, index: NameIndex, *, book: int | None) -> None:
         self._graph = graph
         self._index = index
         self._book = book

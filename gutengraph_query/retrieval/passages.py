@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gutengraph_core import names
 from gutengraph_core.embedding.protocol import Matrix
+from gutengraph_core.passages import Passage
 from gutengraph_core.vectors import ChunkTable
 from gutengraph_query.state import PassageHit
 
@@ -17,19 +18,21 @@ def find_passages(
     nearest = table.search(query, k=1, book=book)
     if not nearest or nearest[0].score < threshold:
         return []
-    return [
-        PassageHit(
-            chunk_id=p.id,
-            book=p.gutenberg_id,
-            title=p.title,
-            chapter=p.chapter,
-            start=p.start,
-            end=p.end,
-            text=p.text,
-            score=round(p.score, 4),
-        )
-        for p in table.hybrid_search(query, question, k=k, book=book)
-    ]
+    return [passage_hit(p) for p in table.hybrid_search(query, question, k=k, book=book)]
+
+
+def passage_hit(passage: Passage) -> PassageHit:
+    """A passage as the state holds it."""
+    return PassageHit(
+        chunk_id=passage.id,
+        book=passage.gutenberg_id,
+        title=passage.title,
+        chapter=passage.chapter,
+        start=passage.start,
+        end=passage.end,
+        text=passage.text,
+        score=round(passage.score, 4),
+    )
 
 
 def absent(table: ChunkTable, name: str, *, book: int | None) -> bool:

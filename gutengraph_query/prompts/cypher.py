@@ -1,0 +1,90 @@
+"""The prompt with which an instruct model asks the graph: a ready query where one fits, else Cypher of its own.
+
+Everything about the schema is made from `graph.schema`. Critical rules stand first and are said once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gutengraph_core.graph.schema import DIRECTED, NODE_TABLES, SYMMETRIC, VECTOR, arrows
+from gutengraph_query.retrieval.templates import TEMPLATES
+
+MAX_TOKENS = 400
+"""The longest useful statement seen has 900 characters; the rest of the reply is a name or two."""
+
+_RULES = """RULES, most important first
+1. Follow the arrows exactly as they point in SCHEMA. A wrong direction finds nothing.
+2. Only read: MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, RETURN, ORDER BY, LIMIT. One statement, no ';'.
+3. Find titles and names by CONTAINS, never by '=': WHERE lower(b.title) CONTAINS 'moor'.
+4. The kind of a relation is a property: r.type = 'parent_of'. It is not a relationship name.
+5. Return names, not nodes, and end with LIMIT 20."""
+
+_PAIRS: tuple[tuple[str, str], ...] = (
+    ("MATCH (b:Book)-[:APPEARS_IN]->(c:Character)", "MATCH (c:Character)-[:APPEARS_IN]->(b:Book)"),
+    ("WHERE b.title = 'The Lamp'", "WHERE lower(b.title) CONTAINS 'lamp'"),
+    (
+        "MATCH (a)-[:PARENT_OF]->(b)",
+        "MATCH (a:Character)-[r:RELATED_TO]->(b:Character) WHERE r.type = 'parent_of'",
+    ),
+    ("MATCH (a:Character|Location)", "MATCH (a:Character:Location)"),
+    ("MATCH (a)-[:RELATED_TO*1..2]-(b)", "MATCH (a)-[:RELATED_TO* TRAIL 1..2]-(b)"),
+    ("shortestPath((a)-[*]-(b))", "(a)-[:RELATED_TO* SHORTEST 1..4]-(b)"),
+    ("[x IN a.aliases WHERE x CONTAINS 'Day']", "list_filter(a.aliases, x -> x CONTAINS 'Day')"),
+    ("type(r), labels(a)", "r.type, label(a)"),
+    ("'it''s'", "'it\\'s'"),
+    ("RETURN count(*) AS order", "RETURN count(*) AS n"),
+)
+
+
+class CypherReply(BaseModel):
+    """What the model replies: a template with its arguments, or a statement."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    template: Literal["none", *TEMPLATES] = "none"  # type: ignore[valid-type]
+    arguments: list[str] = Field(default_factory=list, max_length=2)
+    cypher: str = ""
+
+
+def cypher_schema() -> dict[str, Any]:
+    from gutengraph_core.llm.structured import reply_schema
+
+    return reply_schema(CypherReply)
+
+
+def cypher_system() -> str:
+    """The system prompt: rules, schema, dialect, ready queries."""
+    pairs = "\n".join(f"WRONG {wrong}\nRIGHT {right}" for wrong, right in _PAIRS)
+    ready = "\n".join(f"{t.name}({', '.join(t.slots)}): {t.says}" for t in TEMPLATES.values())
+    return (
+        "You turn a question about novels into one query of a Kuzu graph.\n\n"
+        f"{_RULES}\n\nSCHEMA\n{chr(10).join(arrows())}\n{_properties()}\n"
+        f"Directed types, read 'a is TYPE b': {', '.join(sorted(DIRECTED))}\n"
+        f"Types that hold both ways (match them without an arrowhead): {', '.join(sorted(SYMMETRIC))}\n\n"
+        f"DIALECT\n{pairs}\n\nREADY QUERIES, to be preferred where one fits\n{ready}"
+    )
+
+
+def _properties() -> str:
+    return "\n".join(
+        f"{t.name}({', '.join(p for p, kind in t.properties.items() if kind != VECTOR)})" for t in NODE_TABLES
+    )
+
+
+def cypher_prompt(question: str, *, title: str) -> str:
+    """`title`: of the book that is asked about, '' for all."""
+    about = f" It is about the book '{title}'." if title else ""
+    return (
+        f"Question: {question}{about}\n"
+        'Reply with JSON: {"template": name or "none", "arguments": [...], "cypher": "MATCH …" if "none"}'
+    )
+
+
+def repair_prompt(question: str, *, title: str, tried: Sequence[tuple[str, str]]) -> str:
+    """`tried`: (statement, what came of it)."""
+    told = "\n".join(f"You wrote: {statement}\nWhat came of it: {reason}" for statement, reason in tried)
+    return f"{cypher_prompt(question, title=title)}\n{told}\nReply again, corrected:"
