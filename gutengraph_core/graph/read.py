@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
 
 from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.errors import StoreError
@@ -25,6 +26,8 @@ BUFFER_POOL = 128 << 20
 _ANY = ":".join(schema.LABELS)
 _WALKED = "|".join(schema.WALKED)
 _ATTEMPTS = 3
+_SLICE = 4096
+"""Nodes read at once with their vectors: 6 MB of 384 dimensions."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +178,7 @@ class Graph:
             result.close()
             return rows
         except RuntimeError as error:
-            raise StoreError(
-                f"Kuzu refused `{cypher[:120]}` ({error}).",
-                remedy="Report it with the question that led here.",
-            ) from error
+            raise _refused(cypher, error) from error
         finally:
             connection.close()
 
@@ -255,12 +255,43 @@ class Graph:
         nodes: list[Node] = []
         blocks: list[Matrix] = []
         for label in schema.LABELS:
-            columns = _node_columns("n", label) + ", n.embedding AS embedding"
-            for row in self.rows(f"MATCH (n:{label}) RETURN {columns} ORDER BY n.id"):
-                blocks.append(np.asarray(row.pop("embedding"), dtype=np.float32))
-                nodes.append(_node(row))
-        matrix = np.vstack(blocks) if blocks else np.zeros((0, self.manifest.dimension), dtype=np.float32)
-        return NodeVectors(nodes, matrix)
+            columns = _node_columns("n", label)
+            for low, high in self._slices(label):
+                table = self._table(
+                    f"MATCH (n:{label}) WHERE offset(id(n)) >= $low AND offset(id(n)) < $high "
+                    f"RETURN {columns}, n.embedding AS embedding",
+                    {"low": low, "high": high},
+                )
+                if not table.num_rows:
+                    continue
+                flat = table["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+                blocks.append(flat.reshape(table.num_rows, -1).astype(np.float32, copy=False))
+                nodes += [_node(row) for row in table.drop_columns(["embedding"]).to_pylist()]
+        if not blocks:
+            return NodeVectors([], np.zeros((0, self.manifest.dimension), dtype=np.float32))
+        order = sorted(range(len(nodes)), key=lambda i: (schema.LABELS.index(nodes[i].label), nodes[i].id))
+        return NodeVectors([nodes[i] for i in order], np.vstack(blocks)[order])
+
+    def _slices(self, label: str) -> list[tuple[int, int]]:
+        """Ranges of offsets that together hold a table: a result lies in the buffer pool as a whole."""
+        (row,) = self.rows(f"MATCH (n:{label}) RETURN max(offset(id(n))) AS last")
+        last = -1 if row["last"] is None else row["last"]
+        return [(low, low + _SLICE) for low in range(0, last + 1, _SLICE)]
+
+    def _table(self, cypher: str, parameters: dict[str, Any]) -> pa.Table:
+        """The result of a trusted statement as Arrow: a hundred times faster than rows where it holds vectors."""
+        connection = kuzu.Connection(self._database)
+        try:
+            result = connection.execute(cypher, parameters)
+            if isinstance(result, list):
+                raise TypeError("one statement gives one result")
+            table = result.get_as_arrow(_SLICE)
+            result.close()
+            return table
+        except RuntimeError as error:
+            raise _refused(cypher, error) from error
+        finally:
+            connection.close()
 
 
 class PublishedGraph:
@@ -290,6 +321,12 @@ class PublishedGraph:
             f"The graph under {self._library.graph_dir} is gone whenever it is opened.",
             remedy="Run `gutengraph build` again to publish a fresh graph.",
         )
+
+
+def _refused(cypher: str, error: RuntimeError) -> StoreError:
+    return StoreError(
+        f"Kuzu refused `{cypher[:120]}` ({error}).", remedy="Report it with the question that led here."
+    )
 
 
 def _close(database: kuzu.Database, hold: IO[bytes]) -> None:

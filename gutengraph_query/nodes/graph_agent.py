@@ -59,7 +59,10 @@ def graph_agent(state: QueryState) -> Update:
     view = here.graph(book=book, up_to=up_to)
     question = read_question(state["query"], lambda words: view.index.knows(words, book))
     search = _Search(here, view, question, book, here.title(book) if book is not None else "")
-    text = _looked_up(search) or _ready_query(search)
+    if question.lists and question.names:  # 'which people do A and B both know' lists not everybody
+        text = _ready_query(search) or _looked_up(search)
+    else:
+        text = _looked_up(search) or _ready_query(search)
     if not text and up_to is None:  # what a model's own query returns cannot be held to chapters
         text = _model_query(search)
     if not text:

@@ -127,7 +127,7 @@ _BY_SHAPE: tuple[tuple[str, str], ...] = (
     (r"\b(atmosphere|mood) (of|in) (the (book|novel|story)|this)\b", "atmosphere_of"),
     (r"^where (is|are|does|do|was) .*\b(set|take place|happen)\b", "where_set"),
     (
-        r"^(which|what|who) (characters? |people )?(do|does|are|is)\b.*\b(share|in common|both)\b",
+        r"^(which|what|whom?) (characters? |people )?(do|does|are|is)\b.*\b(share|in common|both)\b",
         "shared_acquaintances",
     ),
     (
