@@ -45,7 +45,7 @@ class Study:
         return EXPERIMENTS / self.name
 
 
-_STUDIES = ("cliff",)
+_STUDIES = ("cliff", "brains")
 
 
 def all_studies() -> list[Study]:

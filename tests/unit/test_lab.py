@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from fakes import FakeLLM
 
+from experiments.brains import study as brains
 from experiments.cliff import study as cliff
 from experiments.cliff.score import Tally, cliff_of
 from experiments.lab import results as kept
 from experiments.lab import sample as pinned
 from experiments.lab.study import Bench, all_studies
-from gutengraph_core.errors import BadText, ModelRefused, SettingsError
+from gutengraph_core.errors import BadText, ModelRefused, NotBuilt, SettingsError
 from gutengraph_core.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -185,3 +186,47 @@ def test_every_study_says_what_it_asks_and_costs() -> None:
         assert study.asks.endswith("?")
         assert study.calls(2) > study.calls(1) > 0
         assert study.folder.is_dir()
+
+
+def _answers(*right: tuple[bool, bool, bool]) -> list[brains.Asked]:
+    """Questions that vector, graph and hybrid answer right or wrong."""
+    return [
+        brains.Asked("an edge answers it", mode, of_mode, True, 0.5, 100, ("edge",) if of_mode else ())
+        for one in right
+        for mode, of_mode in zip(("vector", "graph", "hybrid"), one, strict=True)
+    ]
+
+
+def _bench(tmp_path: Path, settings: Settings) -> Bench:
+    return Bench(
+        llm=FakeLLM(name="scripted"),
+        settings=settings,
+        gold=ROOT / "data" / "sample" / "gold",
+        mirror=tmp_path,
+        passages=3,
+        out=tmp_path,
+        command="run",
+        say=print,
+    )
+
+
+def test_hybrid_is_called_better_only_where_the_questions_tell(tmp_path: Path, settings: Settings) -> None:
+    clear = brains.summary(_bench(tmp_path, settings), _answers(*[(False, True, True)] * 20), books=1)
+    assert "hybrid minus vector +1.00 (+1.00 to +1.00): hybrid is better" in clear.finding
+    assert "hybrid minus graph +0.00 (+0.00 to +0.00): not separated from noise" in clear.finding
+    assert "answered by the graph alone 20" in clear.finding
+    close = brains.summary(
+        _bench(tmp_path, settings),
+        _answers((True, False, False), (False, True, True), (True, True, True)),
+        books=1,
+    )
+    assert close.finding.count("not separated from noise") == 2
+    (row,) = [r for r in close.table if r["question"] == "an edge answers it" and r["mode"] == "hybrid"]
+    assert row["right"] == pytest.approx(2 / 3)
+    assert row["right answers rest on"] == "edge 2"
+    assert (tmp_path / "brains-embedded-scripted-0123456789ab.png").stat().st_size > 1000
+
+
+def test_the_brains_study_needs_a_library(tmp_path: Path, settings: Settings) -> None:
+    with pytest.raises(NotBuilt, match="None of the gold's books is built"):
+        brains.run(_bench(tmp_path, settings))
