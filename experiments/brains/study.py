@@ -7,16 +7,21 @@ brain alone is said only where the paired interval says so.
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 from experiments.brains.bootstrap import interval
 from experiments.brains.questions import ATMOSPHERE
 from experiments.lab.results import Results, results
 from experiments.lab.study import Bench, Study
+from gutengraph_core import names
 from gutengraph_core.errors import NotBuilt, UnknownBook
+from gutengraph_core.graph import versions
 from gutengraph_query.ask import COMPARED, Answer, ask
 from gutengraph_query.brains import Brains
 from gutengraph_query.evaluate.gold import GoldBook, GoldQuestion, load_gold
@@ -54,13 +59,14 @@ def run(bench: Bench) -> Results:
             "None of the gold's books is built in this data folder.",
             remedy="Build them first: `gutengraph add 84 1342 && gutengraph build 84 1342`.",
         )
+    answers = Kept(_kept_in(here))
     asked: list[Asked] = []
     for book in books:
         here.warm(book.questions[0].question)
         for question in book.questions[: bench.passages]:
-            asked += [_keyed(here, book, question, mode) for mode in COMPARED]
+            asked += [answers.of(here, book, question, mode) for mode in COMPARED]
         for text in ATMOSPHERE.get(book.gutenberg_id, ()):
-            asked += [_open(here, book, text, mode) for mode in COMPARED]
+            asked += [answers.of(here, book, text, mode) for mode in COMPARED]
         bench.say(
             f"{book.title}: {min(bench.passages, len(book.questions))} questions asked in {len(COMPARED)} modes"
         )
@@ -75,22 +81,47 @@ def _built(here: Brains, book: GoldBook) -> bool:
     return bool(book.questions)
 
 
-def _keyed(here: Brains, book: GoldBook, question: GoldQuestion, mode: Mode) -> Asked:
-    answer, seconds = _timed(here, book, question.question, mode)
-    return _asked(
-        KINDS[question.mode], mode, answer, seconds, right=answer_is_right(answer["answer"], question)
-    )
+def _kept_in(here: Brains) -> Path:
+    """One file a model and version of the graph: answers of another library are not gone on with. After a change
+    of the query code delete it."""
+    library = here.library
+    served = names.slug(str(here.llm.identity))
+    return library.home / "experiments" / f"brains-{served}-v{versions.require(library).number}.jsonl"
 
 
-def _open(here: Brains, book: GoldBook, text: str, mode: Mode) -> Asked:
-    answer, seconds = _timed(here, book, text, mode)
-    return _asked(_OPEN, mode, answer, seconds, right=None)
+class Kept:
+    """Answers already given, one a line, so that an interrupted study asks only what is left."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        self._known = {key: _read(answer) for key, answer in map(json.loads, lines)}
+
+    def of(self, here: Brains, book: GoldBook, question: GoldQuestion | str, mode: Mode) -> Asked:
+        """The answer that is kept, or a new one. A text without a key is neither right nor wrong."""
+        text = question if isinstance(question, str) else question.question
+        key = f"{book.gutenberg_id} {mode} {text}"
+        if key not in self._known:
+            began = time.perf_counter()
+            answer = ask(here, text, mode=mode, book=book.gutenberg_id)
+            seconds = time.perf_counter() - began
+            if isinstance(question, str):
+                one = _asked(_OPEN, mode, answer, seconds, right=None)
+            else:
+                right = answer_is_right(answer["answer"], question)
+                one = _asked(KINDS[question.mode], mode, answer, seconds, right=right)
+            self._keep(key, one)
+        return self._known[key]
+
+    def _keep(self, key: str, one: Asked) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([key, asdict(one)], ensure_ascii=False) + "\n")
+        self._known[key] = one
 
 
-def _timed(here: Brains, book: GoldBook, text: str, mode: Mode) -> tuple[Answer, float]:
-    began = time.perf_counter()
-    answer = ask(here, text, mode=mode, book=book.gutenberg_id)
-    return answer, time.perf_counter() - began
+def _read(answer: dict[str, Any]) -> Asked:
+    return Asked(**{**answer, "evidence": tuple(answer["evidence"])})
 
 
 def _asked(kind: str, mode: Mode, answer: Answer, seconds: float, *, right: bool | None) -> Asked:
@@ -181,4 +212,5 @@ STUDY = Study(
     run=run,
     calls=lambda questions: 5 * (questions + 2) * 2 * 6,
     tokens=(300, 2),
+    cached=False,
 )

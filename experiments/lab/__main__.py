@@ -70,7 +70,7 @@ def run(study: str, llm: str | None, passages: int, gold: Path, mirror: Path) ->
     click.echo(
         f"{study}: {chosen.calls(passages)} calls; about {minutes:.0f} min if nothing is cached.", err=True
     )
-    model = open_llm(spec, settings)
+    model = open_llm(spec, settings, cache=chosen.cached)
     try:
         bench = Bench(
             llm=model,

@@ -39,6 +39,9 @@ class Study:
     run: Callable[[Bench], Results]
     calls: Callable[[int], int]
     tokens: tuple[int, int]
+    cached: bool = True
+    """Whether replies may come from the reply cache. Not where seconds are measured: such a study keeps its own
+    answers, to go on where it was."""
 
     @property
     def folder(self) -> Path:
