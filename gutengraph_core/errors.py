@@ -48,6 +48,10 @@ class UnknownBook(GutenGraphError):
     """No such book at the source, or not in the library."""
 
 
+class UnknownPlace(GutenGraphError):
+    """A place that a book does not have, or that lies beyond what its reader has read."""
+
+
 class SourceUnreachable(GutenGraphError):
     """The site or mirror does not answer, or answers with a server's error."""
 

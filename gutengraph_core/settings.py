@@ -96,6 +96,25 @@ class Settings(BaseSettings):
     novels, and under .40 for 12 of 15 foreign ones (the others name people whom no passage names)."""
     max_paths: int = Field(default=10, ge=1)
 
+    # --- the server ---
+    host: str = "127.0.0.1"
+    """Address that `gutengraph serve` listens on; any other than loopback needs `api_token`."""
+    port: int = Field(default=8000, ge=0, le=65535)
+    """0: a free one."""
+    api_token: str = Field(default="", repr=False)
+    """Bearer token that every request for data must carry, wherever the server listens."""
+    allowed_hosts: str = ""
+    """Names, comma-separated, under which a loopback server may be called besides localhost: those of a proxy.
+    Any other Host header is refused, so that no site can reach the server by a name of its own."""
+    requests_per_minute: int = Field(default=600, ge=1)
+    """For each client address, in bursts of a tenth of it at most. A reader's page makes about ten a screen."""
+    answers_at_once: int = Field(default=4, ge=1)
+    """Questions under way; the model takes one call at a time, but looking up does not wait for it."""
+    answers_waiting: int = Field(default=100, ge=0)
+    """Questions that may wait their turn; one more is told to come back."""
+    answer_timeout_s: float = Field(default=600.0, gt=0)
+    """Longest wait for an answer, its turn included: twice `llm_timeout_s`."""
+
     # --- S3 ---
     s3_uri: str | None = None
     """`s3://bucket/prefix`."""

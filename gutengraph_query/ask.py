@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TypedDict, cast
+from typing import cast
+
+from typing_extensions import TypedDict
 
 from gutengraph_query.brains import Brains, using
 from gutengraph_query.state import Citation, EntryNode, Mode, QueryState, Route, Tokens

@@ -1,0 +1,71 @@
+"""`gutengraph serve`: the HTTP API and the page."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    import uvicorn
+
+
+@click.command()
+@click.option("--host", help="Address to listen on; any other than loopback needs GUTENGRAPH_API_TOKEN.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Default 8000; 0 takes a free one.")
+def serve(host: str | None, port: int | None) -> None:
+    """Serve the page and the HTTP API until Ctrl-C."""
+    from gutengraph_core.errors import MissingExtra
+    from gutengraph_core.settings import load_settings
+    from gutengraph_query.brains import Brains
+
+    try:
+        import uvicorn
+
+        from gutengraph_query.api.app import create_app
+    except ModuleNotFoundError as error:
+        raise MissingExtra(
+            f"The server needs {error.name}.", remedy="Run `pip install 'gutengraph[query]'`."
+        ) from None
+    given = {"host": host, "port": port}
+    settings = load_settings().model_copy(update={k: v for k, v in given.items() if v is not None})
+    app = create_app(Brains(settings))
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # a client must not choose the address that its rate is counted by
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=3,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+    )
+    server = _listening(config)
+    server.run()
+    if not server.started:
+        raise SystemExit(1)
+
+
+CONNECTIONS = 500
+"""More get 503 at once: each costs a socket and some kilobytes."""
+LARGEST_HEAD = 16 << 10
+"""Bytes of a request's head."""
+
+
+def _listening(config: uvicorn.Config) -> uvicorn.Server:
+    """A server that says where it listens, once it does."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started and not self.should_exit:
+                host, port = self.servers[0].sockets[0].getsockname()[:2]
+                shown = f"[{host}]" if ":" in host else host
+                click.echo(f"The page is at http://{shown}:{port}/ (Ctrl-C stops it).", err=True)
+
+    return Server(config)
