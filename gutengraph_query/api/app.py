@@ -20,9 +20,6 @@ from gutengraph_query.api.pages import Pages, assets, is_page
 from gutengraph_query.api.problems import add_handlers
 from gutengraph_query.brains import Brains
 
-LARGEST_REQUEST = 16 << 10
-"""Bytes of a request's body: the longest question in the widest letters, and room."""
-
 _log = logging.getLogger(__name__)
 
 
@@ -47,7 +44,6 @@ def create_app(here: Brains, *, warm: bool = True) -> FastAPI:
         docs_url=None,  # their pages load scripts from elsewhere
         redoc_url=None,
         lifespan=lifespan,
-        max_body_size=LARGEST_REQUEST,
     )
     app.state.brains = here
     app.state.desk = Desk(here)

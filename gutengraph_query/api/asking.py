@@ -25,6 +25,7 @@ from gutengraph_query.api.models import (
     Near,
 )
 from gutengraph_query.api.problems import (
+    RETRY_AFTER_S,
     UNEXPECTED,
     Busy,
     TooLate,
@@ -285,7 +286,8 @@ def _wants_events(request: Request) -> bool:
 
 def _refusal(event: dict[str, Any]) -> JSONResponse:
     body = {"error": event["error"], "remedy": event["remedy"], "fields": []}
-    return JSONResponse(body, event["status"])
+    headers = {"Retry-After": RETRY_AFTER_S} if event["status"] in (503, 504) else None
+    return JSONResponse(body, event["status"], headers)
 
 
 async def _stream(desk: Desk, asked: Asked, modes: Sequence[Mode]) -> StreamingResponse:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -34,6 +35,8 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+LARGEST_REQUEST = 16 << 10
+"""Bytes of a request's body: the longest question in the widest letters, and room."""
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _OPEN_PREFIX = "/assets/"
 """The page's own files hold nothing of the library: they need no token and do not count for the rate."""
@@ -127,7 +130,7 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, with_headers)
         else:
-            await self.app(scope, receive, with_headers)
+            await self.app(scope, _limited(receive), with_headers)
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
         headers = Headers(scope=scope)
@@ -140,6 +143,9 @@ class Guard:
             )
         if scope["method"] not in ("GET", "HEAD") and _from_elsewhere(headers, host):
             return _refused(403, "Another site's page sent this.", "Use this server's own page.")
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > LARGEST_REQUEST:
+            return _refused(413, "The request is too large.", "Ask a shorter question.")
         if scope["path"].startswith(_OPEN_PREFIX) or self._is_page(scope):
             return None
         if self._token and not _carries(headers, self._token):
@@ -155,6 +161,21 @@ class Guard:
             seconds = str(math.ceil(wait))
             return _refused(429, "Too many requests.", f"Wait {seconds} s.", {"Retry-After": seconds})
         return None
+
+
+def _limited(receive: Receive) -> Receive:
+    """For a body whose length is not told beforehand."""
+    read = 0
+
+    async def counted() -> Message:
+        nonlocal read
+        message = await receive()
+        read += len(message.get("body", b""))
+        if read > LARGEST_REQUEST:
+            raise HTTPException(413)
+        return message
+
+    return counted
 
 
 def _name(host: str) -> str:

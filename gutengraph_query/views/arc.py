@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from gutengraph_core.errors import NotBuilt
 from gutengraph_core.library import Library
@@ -26,11 +22,12 @@ class ArcPoint(BaseModel):
 
 
 class ArcChapter(BaseModel):
-    """Where a chapter begins, counted in passages."""
+    """Where a chapter begins: `chunk` is a place in `chunks`, `start` one in the body."""
 
-    passage: int
     chapter: int
     title: str
+    chunk: int
+    start: int
 
 
 class Arc(BaseModel):
@@ -41,45 +38,22 @@ class Arc(BaseModel):
 
 
 def arc(library: Library, book: int, *, up_to: int | None = None) -> Arc:
-    """Read `arcs.json` with the places of `chunks.parquet`. Raises UnknownBook, NotBuilt."""
+    """Read `arcs.json`. Raises UnknownBook; NotBuilt if it is not there or of an older form."""
     record = library.record(book)
-    points, titles = _points(library, book), {c.index: " ".join(c.title.split()) for c in record.chapters}
-    if up_to is not None and points:
-        limit = last_told(record, up_to, points[-1].start + 1)
-        points = [p for p in points if p.start < limit]
-    starts = [i for i, p in enumerate(points) if i == 0 or points[i - 1].chapter != p.chapter]
-    chapters = [
-        ArcChapter(passage=i, chapter=points[i].chapter, title=titles.get(points[i].chapter, ""))
-        for i in starts
-    ]
-    return Arc(chunks=points, chapters=chapters)
-
-
-def _points(library: Library, book: int) -> list[ArcPoint]:
-    numbers, chunks = library.path(book, "arcs.json"), library.path(book, "chunks.parquet")
-    if not numbers.exists() or not chunks.exists():
-        raise _missing(book, "Its story arc is not there yet.")
+    path = library.path(book, "arcs.json")
     try:
-        drawn = json.loads(numbers.read_text(encoding="utf-8"))
-        rows = list(zip(drawn["path"], drawn["lexicon"], drawn["embedding"], strict=True))
-    except (ValueError, KeyError, TypeError):
-        raise _missing(book, "Its story arc cannot be read.") from None
-    places = _places(chunks)
-    if len(rows) != len(places):
-        raise _missing(book, "Its story arc belongs to an earlier build.")
-    return [
-        ArcPoint(**place, x=x, y=y, lexicon=lexicon, embedding=embedding)
-        for place, ((x, y), lexicon, embedding) in zip(places, rows, strict=True)
-    ]
-
-
-def _places(path: Path) -> list[dict[str, Any]]:
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(path, columns=["id", "chapter", "start", "chunk_index"]).sort_by("chunk_index")
-    return [
-        {"chunk_id": row["id"], "chapter": row["chapter"], "start": row["start"]} for row in table.to_pylist()
-    ]
+        found = Arc.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise _missing(book, "Its story arc is not there yet.") from None
+    except ValidationError:
+        raise _missing(book, "Its story arc was drawn by an older version.") from None
+    if up_to is not None and found.chunks:
+        limit = last_told(record, up_to, found.chunks[-1].start + 1)
+        found.chunks = [p for p in found.chunks if p.start < limit]
+        found.chapters = [c for c in found.chapters if c.start < limit]
+    for chapter in found.chapters:
+        chapter.title = " ".join(chapter.title.split())
+    return found
 
 
 def _missing(book: int, what: str) -> NotBuilt:

@@ -46,7 +46,7 @@ export function arcFigures(arc, book, upTo, signal) {
 }
 
 async function tell(place, point, arc, book, upTo, signal) {
-  const chapter = arc.chapters.findLast((c) => arc.chunks[c.passage].start <= point.start);
+  const chapter = arc.chapters.findLast((c) => c.start <= point.start);
   const title = chapter?.title || `Chapter ${point.chapter}`;
   place.dataset.chunk = point.chunk_id;
   try {
@@ -86,12 +86,12 @@ function pathFigure({ chunks, chapters }) {
   const at = chunks.map((p) => [x(p.x), y(p.y)]);
   const svg = frame(`The path of ${chunks.length} passages`);
   chapters.forEach((c, i) => {
-    const to = (chapters[i + 1]?.passage ?? chunks.length - 1) + 1;
-    const part = at.slice(c.passage, to).map(([a, b]) => `${a.toFixed(1)},${b.toFixed(1)}`).join(" ");
+    const to = (chapters[i + 1]?.chunk ?? chunks.length - 1) + 1;
+    const part = at.slice(c.chunk, to).map(([a, b]) => `${a.toFixed(1)},${b.toFixed(1)}`).join(" ");
     svg.append(s("polyline", { points: part, class: `way w${Math.floor((i / chapters.length) * 5)}` }));
   });
   for (const c of ticks(chapters)) {
-    const [a, b] = at[c.passage];
+    const [a, b] = at[c.chunk];
     svg.append(s("circle", { cx: a, cy: b, r: 2.5, class: "tick" }), s("text", { x: a + 5, y: b - 4 }, String(c.chapter)));
   }
   const dot = s("circle", { r: 6, class: "dot", visibility: "hidden" });
@@ -117,7 +117,7 @@ function feelingFigure({ chunks, chapters }) {
   const svg = frame("Sentiment by two measures");
   svg.append(s("line", { x1: PAD, x2: W - PAD, y1: y(0), y2: y(0), class: "zero" }), s("text", { x: 2, y: PAD - 8 }, "glad"), s("text", { x: 2, y: H - PAD - 4 }, "sad"));
   for (const c of ticks(chapters)) {
-    svg.append(s("line", { x1: x(c.passage), x2: x(c.passage), y1: H - PAD, y2: H - PAD + 5, class: "zero" }), s("text", { x: x(c.passage), y: H - PAD + 18, "text-anchor": "middle" }, String(c.chapter)));
+    svg.append(s("line", { x1: x(c.chunk), x2: x(c.chunk), y1: H - PAD, y2: H - PAD + 5, class: "zero" }), s("text", { x: x(c.chunk), y: H - PAD + 18, "text-anchor": "middle" }, String(c.chapter)));
   }
   for (const name of ["lexicon", "embedding"]) {
     svg.append(s("polyline", { class: `feeling ${name}`, points: chunks.map((p, i) => `${x(i).toFixed(1)},${y(p[name]).toFixed(1)}`).join(" ") }));
