@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib.metadata import EntryPoint, entry_points
 
@@ -36,17 +37,26 @@ def gutengraph() -> None:
 
 
 def main() -> None:
-    """Entry point: a failure a user can meet is one line on stderr and exit code 1."""
+    """Entry point: a failure a user can meet is one line on stderr and exit code 1; `--json` adds a document."""
     try:
         gutengraph(standalone_mode=False)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
     except click.ClickException as error:
         error.show()
+        _as_json(error.format_message(), "")
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("Stopped.", err=True)
         sys.exit(130)
     except GutenGraphError as error:
+        what = error.what if error.book is None else f"Book {error.book}: {error.what}"
         click.echo(f"Error: {error}", err=True)
+        _as_json(what, error.remedy)
         sys.exit(1)
+
+
+def _as_json(what: str, remedy: str) -> None:
+    """A failure as the one document on stdout, where JSON was asked for."""
+    if "--json" in sys.argv[1:]:
+        click.echo(json.dumps({"error": what, "remedy": remedy}, ensure_ascii=False, indent=1))

@@ -90,6 +90,10 @@ class ModelRefused(GutenGraphError):
     """The server refused a request: a prompt too long, a bad schema, a capability it lacks."""
 
 
+class QuestionTooLong(ModelRefused):
+    """A question has more words than the embedder takes."""
+
+
 class EmbedderMismatch(GutenGraphError):
     """A table or graph was built with another embedding model than the one in use."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from gutengraph_core.errors import EmbedderMismatch, NotBuilt
+from gutengraph_core.errors import EmbedderMismatch, ModelRefused, NotBuilt, QuestionTooLong
 from gutengraph_core.library import BookRecord
 from gutengraph_core.settings import Settings, load_settings
 from gutengraph_query.retrieval.entry import NameIndex
@@ -100,11 +100,23 @@ class Brains:
         return self.table if up_to is None else self.table.up_to(up_to)
 
     def query_vector(self, question: str) -> Matrix:
-        """float32 [dimension]: embedded once however many agents ask."""
+        """float32 [dimension]: embedded once however many agents ask. Raises QuestionTooLong."""
         with self._lock:
             if question not in self._vectors:
-                self._vectors = {question: self.embedder.embed_query(question)}
+                self._vectors = {question: self._embedded(question)}
             return self._vectors[question]
+
+    def _embedded(self, question: str) -> Matrix:
+        try:
+            return self.embedder.embed_query(question)
+        except ModelRefused as refusal:
+            tokens, most = self.embedder.tokenizer.counts([question])[0], self.embedder.tokenizer.limit
+            if tokens <= most:
+                raise
+            raise QuestionTooLong(
+                f"The question has {tokens} tokens; the embedder takes {most}.",
+                remedy=f"Ask it in fewer words, {most // 2} at most.",
+            ) from refusal
 
     def published(self) -> Graph:
         """The published graph, for what compares no vectors. Raises NotBuilt, StoreError."""

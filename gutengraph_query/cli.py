@@ -11,7 +11,10 @@ import click
 if TYPE_CHECKING:
     from gutengraph_query.brains import Brains
 
-_book = click.option("--book", type=int, metavar="ID", help="Ask about one book only.")
+LONGEST_QUESTION = 1_000
+"""Characters. The embedded embedder takes 254 tokens, about this many."""
+
+_book = click.option("--book", type=click.IntRange(min=0), metavar="ID", help="Ask about one book only.")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, nothing else.")
 _up_to = click.option(
     "--up-to",
@@ -39,6 +42,10 @@ def _sentence(words: tuple[str, ...]) -> str:
     text = " ".join(words).encode("utf-8", "replace").decode().strip()
     if not text:
         raise click.UsageError("Ask something.")
+    if len(text) > LONGEST_QUESTION:
+        raise click.UsageError(
+            f"The question has {len(text):,} characters; {LONGEST_QUESTION:,} is the most. Ask it in fewer words."
+        )
     return text
 
 
@@ -86,7 +93,7 @@ def compare(question: tuple[str, ...], book: int | None, up_to: int | None, as_j
 
 
 @click.command()
-@click.argument("book", type=int, metavar="ID")
+@click.argument("book", type=click.IntRange(min=0), metavar="ID")
 @_limit
 @_json
 def characters(book: int, limit: int | None, as_json: bool) -> None:
@@ -103,7 +110,7 @@ def characters(book: int, limit: int | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("book", type=int, metavar="ID")
+@click.argument("book", type=click.IntRange(min=0), metavar="ID")
 @_limit
 @_json
 def relations(book: int, limit: int | None, as_json: bool) -> None:

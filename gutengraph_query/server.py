@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
@@ -45,7 +46,8 @@ def serve(host: str | None, port: int | None) -> None:
         h11_max_incomplete_event_size=LARGEST_HEAD,
     )
     server = _listening(config)
-    server.run()
+    with suppress(KeyboardInterrupt):  # uvicorn ends in good order, then hands the signal on
+        server.run()
     if not server.started:
         raise SystemExit(1)
 

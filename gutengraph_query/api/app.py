@@ -36,6 +36,7 @@ def create_app(here: Brains, *, warm: bool = True) -> FastAPI:
             threading.Thread(target=_warm, args=(here, app.state.warm), daemon=True).start()
         yield
         app.state.desk.close()
+        here.close()
 
     app = FastAPI(
         title="GutenGraph",

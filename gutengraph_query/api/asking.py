@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-from gutengraph_core.errors import GutenGraphError, NotBuilt
+from gutengraph_core.errors import GutenGraphError, NotBuilt, SettingsError
 from gutengraph_query.api.models import (
     STREAM,
     AnswerOut,
@@ -37,7 +37,6 @@ from gutengraph_query.ask import COMPARED
 from gutengraph_query.brains import Brains
 from gutengraph_query.state import Mode
 from gutengraph_query.stream import Answered, Step, Stopped, follow
-from gutengraph_query.views.passage import last_told
 
 _log = logging.getLogger(__name__)
 
@@ -146,7 +145,10 @@ class Desk:
         except Stopped:
             _log.info("Nobody waits for %r any more.", asked.question)
         except GutenGraphError as error:
-            yield "failed", _failure(mode, error)
+            failure = _failure(mode, error)
+            if isinstance(error, SettingsError) and asked.up_to is not None:
+                failure["status"] = 422  # a chapter of no book, or one that the book lacks
+            yield "failed", failure
         except Exception:  # noqa: BLE001 - one mode's bug must not silence the others; it is logged whole
             _log.exception("%r failed in mode %s", asked.question, mode)
             yield "failed", {"mode": mode, **UNEXPECTED.model_dump(exclude={"fields"}), "status": 500}
@@ -210,17 +212,10 @@ def _nearest(here: Brains, found: Answered, titles: _Titles, up_to: int | None) 
     state = found.state
     book = state.get("book")
     query = here.query_vector(found.answer["question"])
-    # Without a book a chapter's number means nothing; within one, what lies beyond is passed over.
-    k = NEAREST if up_to is None or book is None else 100
     try:
-        passages = here.table.search(query, k=k, book=book)
+        passages = here.passages(up_to).search(query, k=NEAREST, book=book)
     except NotBuilt:
         return []
-    told = [
-        p
-        for p in passages
-        if up_to is None or p.start < last_told(titles.record(p.gutenberg_id), up_to, 1 << 62)
-    ]
     return [
         Near(
             book=p.gutenberg_id,
@@ -232,7 +227,7 @@ def _nearest(here: Brains, found: Answered, titles: _Titles, up_to: int | None) 
             text=" ".join(p.text.split()),
             score=round(p.score, 4),
         )
-        for p in told[:NEAREST]
+        for p in passages
     ]
 
 

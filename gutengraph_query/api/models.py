@@ -7,10 +7,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from gutengraph_core import names
+from gutengraph_query.cli import LONGEST_QUESTION
 from gutengraph_query.state import Mode
 
-LONGEST_QUESTION = 1_000
-"""Characters. The embedded embedder takes 254 tokens, about this many."""
 _MOST = 2**31 - 1
 
 
@@ -32,7 +31,7 @@ class Asked(BaseModel):
         default=None, ge=0, le=_MOST, strict=True, description="Ask about this book only."
     )
     up_to: int | None = Field(
-        default=None, ge=1, le=_MOST, strict=True, description="Use nothing of what later chapters tell."
+        default=None, ge=0, le=_MOST, strict=True, description="Use nothing of what later chapters tell."
     )
 
     @field_validator("question")

@@ -31,7 +31,7 @@ router = APIRouter()
 
 BookId = Annotated[int, Path(ge=0, le=_MOST, description="Its Gutenberg number.", examples=[0])]
 UpTo = Annotated[
-    int | None, Query(ge=1, le=_MOST, description="Use nothing of what later chapters tell.", examples=[3])
+    int | None, Query(ge=0, le=_MOST, description="Use nothing of what later chapters tell.", examples=[3])
 ]
 Limit = Annotated[int | None, Query(ge=1, le=100_000, description="Give the first so many only.")]
 

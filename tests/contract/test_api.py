@@ -53,7 +53,8 @@ def test_an_answer_cites_places_that_can_be_opened(api: httpx.Client) -> None:
         api.post("/ask", json={"question": CAPTAIN, "mode": "graph", "book": BOOK}).raise_for_status().json()
     )
     assert "Captain Tobias Wren" in answer["answer"]
-    [cited] = [c for c in answer["citations"] if f"[{c['n']}]" in answer["answer"]]
+    cited = answer["citations"][0]
+    assert "[1]" in answer["answer"]
     assert cited["line"] == "Captain Tobias Wren -[CAPTAIN_OF]-> Kittiwake"
     assert (cited["title"], cited["chapter_title"]) == ("The Lamp at Harrow Quay", "I. The Quay")
     place = api.get(f"/passages/{cited['book']}/{cited['start']}", params={"end": cited["end"]}).json()
@@ -181,6 +182,13 @@ def test_more_questions_than_may_wait_are_told_to_come_back(built: Path) -> None
     assert sorted(codes) == [200, 200, 503]
 
 
+def test_a_chapter_of_no_book_is_the_askers_mistake(api: httpx.Client) -> None:
+    refused = api.post("/ask", json={"question": "Who laughed?", "up_to": 2})
+    assert (refused.status_code, refused.json()["error"]) == (422, "Up to which chapter of which book?")
+    refused = api.post("/ask", json={"question": "Who laughed?", "book": BOOK, "up_to": 99})
+    assert refused.status_code == 422
+
+
 # --- while things change ---
 def test_a_newer_graph_is_followed_and_a_book_that_goes_is_missed(tmp_path: Path) -> None:
     library = Library(tmp_path / "home")
@@ -243,7 +251,7 @@ def test_refusals_say_what_and_what_to_do(api: httpx.Client, path: str, status: 
         {"question": "x" * 1001},
         {"question": "Who?", "mode": "sideways"},
         {"question": "Who?", "book": -1},
-        {"question": "Who?", "up_to": 0},
+        {"question": "Who?", "up_to": -1},
         {"question": "Who?", "settings": {"llm": "openai:x@http://169.254.169.254/"}},
     ],
 )

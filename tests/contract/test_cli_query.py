@@ -189,6 +189,12 @@ def test_a_book_that_is_not_in_the_graph_is_named_with_the_reason(
         (["ask", "Who is Lucy?", "--mode", "graph"], "No graph has been built yet."),
         (["ask", "Who is Lucy?", "--mode", "tools"], "Invalid value for '--mode'"),
         (["ask", " "], "Ask something."),
+        (
+            ["ask", "why " * 500, "--json"],
+            "The question has 1,999 characters; 1,000 is the most. Ask it in fewer words.",
+        ),
+        (["characters", "--", "-1"], "Invalid value for 'ID': -1 is not in the range"),
+        (["ask", "Who?", "--book", "-3", "--json"], "Invalid value for '--book': -3 is not in the range"),
         (["evaluate", "/nowhere"], "does not exist"),
     ],
 )
@@ -203,5 +209,10 @@ def test_failures_are_one_clear_line(tmp_path: Path, args: list[str], says: str)
     )
     assert done.returncode != 0
     assert says in " ".join(done.stderr.split())
-    assert done.stdout == ""
     assert "Traceback" not in done.stderr
+    if "--json" not in args:
+        assert done.stdout == ""
+        return
+    failure = json.loads(done.stdout)
+    assert set(failure) == {"error", "remedy"}
+    assert failure["error"] in " ".join(done.stderr.split())
