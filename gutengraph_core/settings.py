@@ -86,6 +86,11 @@ class Settings(BaseSettings):
     store: Literal["local", "s3"] = "local"
     top_k: int = Field(default=5, ge=1, le=100)
     """Passages given to the merge."""
+    passage_search: Literal["hybrid", "vector"] = "hybrid"
+    """How passages are found: by vectors and full text together, or by vectors alone."""
+    passage_neighbours: int = Field(default=1, ge=0, le=5)
+    """Chunks shown on either side of each that was found: a chunk is cut to what the embedder takes, an answer
+    often stands just before or after it. `python -m experiments.retrieval` measures 0, 1 and 2."""
     max_hops: int = Field(default=2, ge=1, le=4)
     hub_degree: int = Field(default=100, ge=1)
     """Nodes with more distinct neighbours are not walked through (never the entry node)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -10,16 +9,21 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from gutengraph_core.errors import StoreError
+from gutengraph_core.index_size import (
+    ITERATIONS,
+    SAMPLE_PER_CENTROID,
+    partitions_for,
+    probes_for,
+    sub_vectors_for,
+)
 from gutengraph_core.maintenance import KEPT
-from gutengraph_core.vectors import TEXT_INDEX, VECTOR, ChunkTable, store_failures
+from gutengraph_core.table_queries import VECTOR
+from gutengraph_core.vectors import TEXT_INDEX, ChunkTable, store_failures
 
 if TYPE_CHECKING:
     from lancedb.table import LanceTable
 
 VECTOR_INDEX = "embedding_idx"
-
-DIMENSIONS_PER_BYTE = 8
-"""Of product quantisation: a sub-vector of 8 dimensions becomes one byte, 32 times less than float32."""
 
 SAMPLE = 100
 """Stored vectors that serve as queries when recall is measured."""
@@ -39,6 +43,7 @@ class IndexReport:
     text_indexed_rows: int
     partitions: int
     sub_vectors: int
+    probes: int
     recall_at_10: float
     bytes_per_vector: float
     seconds: float
@@ -57,10 +62,10 @@ def build_index(table: ChunkTable, *, min_rows: int) -> IndexReport:
     with store_failures("indexed"):
         rows = int(lance.count_rows())
         flat = rows < min_rows
-        if flat and VECTOR_INDEX in _names(lance):
-            lance.drop_index(VECTOR_INDEX)
+        for name in sorted(_names(lance) - {TEXT_INDEX}) if flat else ():
+            lance.drop_index(name)
         if not flat and not _covers(lance, VECTOR_INDEX, rows):
-            _train(lance, rows, table.identity.dimension)
+            train(lance, rows, table.identity.dimension)
         lance.optimize(cleanup_older_than=KEPT)
         text_rows = _verified(lance, TEXT_INDEX, rows)
         indexed = 0 if flat else _verified(lance, VECTOR_INDEX, rows)
@@ -72,22 +77,12 @@ def build_index(table: ChunkTable, *, min_rows: int) -> IndexReport:
         text_indexed_rows=text_rows,
         partitions=0 if flat else partitions_for(rows),
         sub_vectors=0 if flat else sub_vectors_for(dimension),
+        probes=0 if flat else probes_for(partitions_for(rows)),
         recall_at_10=1.0 if flat else recall_at_10(table),
         bytes_per_vector=4.0 * dimension if flat else _size(lance) / rows,
         seconds=time.monotonic() - started,
         note=_note(rows, min_rows),
     )
-
-
-def partitions_for(rows: int) -> int:
-    """About the square root of the rows: then probing a partition costs what finding it does."""
-    return max(1, round(math.sqrt(rows)))
-
-
-def sub_vectors_for(dimension: int) -> int:
-    """How many bytes a vector is quantised to: the largest divisor of the dimension up to an eighth of it."""
-    most = max(1, dimension // DIMENSIONS_PER_BYTE)
-    return next(n for n in range(most, 0, -1) if dimension % n == 0)
 
 
 def recall_at_10(table: ChunkTable, *, sample: int = SAMPLE) -> float:
@@ -105,15 +100,23 @@ def recall_at_10(table: ChunkTable, *, sample: int = SAMPLE) -> float:
     return found / wanted
 
 
-def _train(lance: LanceTable, rows: int, dimension: int) -> None:
-    from lancedb.index import IvfPq
+def train(lance: LanceTable, rows: int, dimension: int) -> None:
+    """Train an IVF-PQ index of the right size over the vectors, in place of an older one, and let filters by
+    book, author and kind find their rows without a scan.
+    """
+    from lancedb.index import Bitmap, BTree, IvfPq, LabelList
 
     config = IvfPq(
         distance_type="cosine",
         num_partitions=partitions_for(rows),
         num_sub_vectors=sub_vectors_for(dimension),
+        max_iterations=ITERATIONS,
+        sample_rate=SAMPLE_PER_CENTROID,
     )
     lance.create_index(VECTOR, config=config, name=VECTOR_INDEX, replace=True)
+    lance.create_index("gutenberg_id", config=BTree(), name="gutenberg_id_idx", replace=True)
+    lance.create_index("authors", config=LabelList(), name="authors_idx", replace=True)
+    lance.create_index("kind", config=Bitmap(), name="kind_idx", replace=True)
 
 
 def _names(lance: LanceTable) -> set[str]:

@@ -17,6 +17,7 @@ from gutengraph_core.errors import DataFolderError, EmbedderMismatch, NotBuilt, 
 from gutengraph_core.filesystem import check_data_folder
 from gutengraph_core.library import Library
 from gutengraph_core.passages import Passage, joined, passage_of, scaled
+from gutengraph_core.table_queries import VECTOR, Within, matching, nearest, of_book
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,12 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["ChunkTable", "Passage", "Replaced"]
 
 TABLE = "chunks"
-VECTOR = "embedding"
 TEXT_INDEX = "text_idx"
-
-REFINE_FACTOR = 10
-"""Of the candidates that product quantisation gives, ten times k are compared in full: without it recall@10
-was .33 on 20,000 vectors of 256 dimensions, with it .87."""
 
 CANDIDATES = 100
 """Of each kind that the hybrid search adds up; a passage beyond the hundredth by both is not among five."""
@@ -120,13 +116,13 @@ class ChunkTable:
             if _same(old, fresh):
                 return Replaced(fresh.num_rows, 0, 0, 0)
             if fresh.num_rows == 0:
-                self._table.delete(_of_book(number))
+                self._table.delete(of_book(number))
                 return Replaced(0, 0, 0, old.num_rows)
             result = (
                 self._table.merge_insert("id")
                 .when_matched_update_all()
                 .when_not_matched_insert_all()
-                .when_not_matched_by_source_delete(_of_book(number))
+                .when_not_matched_by_source_delete(of_book(number))
                 .execute(fresh)
             )
         return Replaced(
@@ -137,9 +133,9 @@ class ChunkTable:
         """Remove a book; how many rows it had."""
         number = int(book)
         with self._library.lock(_LOCK), store_failures("written", book=number):
-            had = self._table.count_rows(_of_book(number))
+            had = self._table.count_rows(of_book(number))
             if had:
-                self._table.delete(_of_book(number))
+                self._table.delete(of_book(number))
         return had
 
     def build_index(self, *, min_rows: int) -> IndexReport:
@@ -166,7 +162,7 @@ class ChunkTable:
     def count(self, book: int | None = None) -> int:
         """Rows of a book, or of all."""
         with store_failures("read"):
-            return int(self._table.count_rows(_of_book(book) if book is not None else None))
+            return int(self._table.count_rows(of_book(book) if book is not None else None))
 
     def books(self) -> dict[int, int]:
         """Rows of each book that has any, by number."""
@@ -192,35 +188,56 @@ class ChunkTable:
             return []
         quoted = ", ".join(f"'{chunk_id}'" for chunk_id in set(ids))
         with store_failures("read"):
-            wanted = f"id IN ({quoted}){self._not_later()}"
+            wanted = " AND ".join(part for part in (f"id IN ({quoted})", self._within().where) if part)
             found = self._table.search().where(wanted).limit(len(ids)).to_list()
         by_id = {row["id"]: passage_of(row, 0.0) for row in found}
         return [by_id[chunk_id] for chunk_id in ids if chunk_id in by_id]
 
-    def search(self, query_vector: Matrix, *, k: int, book: int | None = None) -> list[Passage]:
-        """The `k` passages nearest to a unit vector, by cosine, within one book or all; exact within a
-        book.
+    def search(
+        self, query_vector: Matrix, *, k: int, book: int | None = None, author: str = "", kind: str = ""
+    ) -> list[Passage]:
+        """The `k` passages nearest to a unit vector, by cosine, of one book, author or kind, or of all; exact
+        within a book or an author. Raises ValueError if `kind` is none.
         """
-        return [passage_of(row, _cosine(row)) for row in self._nearest(query_vector, k=k, book=book)]
+        rows = self._nearest(query_vector, k=k, within=self._within(book, author, kind))
+        return [passage_of(row, _cosine(row)) for row in rows]
 
-    def text_search(self, words: str, *, k: int, book: int | None = None) -> list[Passage]:
-        """The `k` best passages by BM25 over stems without stop words."""
-        return [passage_of(row, float(row["_score"])) for row in self._matching(words, k=k, book=book)]
+    def text_search(
+        self,
+        words: str,
+        *,
+        k: int,
+        names: str = "",
+        book: int | None = None,
+        author: str = "",
+        kind: str = "",
+    ) -> list[Passage]:
+        """The `k` best passages by BM25 over stems without stop words; `names` count less than `words`."""
+        rows = self._matching(words, names, k=k, within=self._within(book, author, kind))
+        return [passage_of(row, float(row["_score"])) for row in rows]
 
     def hybrid_search(
-        self, query_vector: Matrix, words: str, *, k: int, book: int | None = None
+        self,
+        query_vector: Matrix,
+        words: str,
+        *,
+        k: int,
+        names: str = "",
+        book: int | None = None,
+        author: str = "",
+        kind: str = "",
     ) -> list[Passage]:
         """The `k` best passages by cosine and BM25, each scaled to [0, 1] over the candidates, added.
 
-        Measured on 75 questions about five novels, all at once: the quote stands in one of five for .38 of
-        them (vectors alone .25, BM25 alone .34, reciprocal ranks .39), the answer for .64 (.59, .60, .63).
+        `python -m experiments.retrieval` compares this with ranks added and with either alone.
         """
+        within = self._within(book, author, kind)
         depth = max(CANDIDATES, 2 * k)
         query = _checked_query(query_vector, self.identity.dimension)
-        near = self._nearest(query, k=depth, book=book)
-        matching = self._matching(words, k=depth, book=book)
-        rows = {row["id"]: row for row in [*near, *matching]}
-        bm25 = {row["id"]: float(row["_score"]) for row in matching}
+        near = self._nearest(query, k=depth, within=within)
+        matched = self._matching(words, names, k=depth, within=within)
+        rows = {row["id"]: row for row in [*near, *matched]}
+        bm25 = {row["id"]: float(row["_score"]) for row in matched}
         cosine = {key: float(np.dot(np.asarray(row[VECTOR]), query)) for key, row in rows.items()}
         totals = scaled(cosine)
         for key, value in scaled(bm25, floor=0.0).items():
@@ -252,42 +269,38 @@ class ChunkTable:
 
     def nearest_ids(self, query_vector: Matrix, *, k: int, exact: bool) -> list[str]:
         """Ids of the nearest rows by the index, or by comparing all. For measuring recall."""
-        return [row["id"] for row in self._nearest(query_vector, k=k, book=None, exact=exact)]
+        rows = self._nearest(query_vector, k=k, within=self._within(), exact=exact)
+        return [row["id"] for row in rows]
 
     def _nearest(
-        self, query_vector: Matrix, *, k: int, book: int | None, exact: bool = False
+        self, query_vector: Matrix, *, k: int, within: Within, exact: bool = False
     ) -> list[dict[str, Any]]:
         query = _checked_query(query_vector, self.identity.dimension)
+        where = within.where
         with store_failures("searched"):
-            search = self._table.search(query, vector_column_name=VECTOR, query_type="vector")
-            search = search.distance_type("cosine").limit(k).refine_factor(REFINE_FACTOR)
-            where = self._where(book)
-            if where != _ALL:
-                search = search.where(where, prefilter=True)
-            if exact or book is not None:
-                # A book's rows are few: comparing all of them is fast, and misses none.
-                search = search.bypass_vector_index()
-            rows: list[dict[str, Any]] = search.to_list()
-        return rows
+            found: list[dict[str, Any]] = nearest(
+                self._table,
+                query,
+                k=k,
+                rows=self._table.count_rows(),
+                where=where,
+                # A book's or an author's rows are few: comparing all of them is fast, and misses none.
+                exact=exact or within.few,
+            ).to_list()
+        return found
 
-    def _matching(self, words: str, *, k: int, book: int | None) -> list[dict[str, Any]]:
+    def _matching(self, words: str, names: str, *, k: int, within: Within) -> list[dict[str, Any]]:
+        where = within.where
         with store_failures("searched"):
-            search = self._table.search(words, query_type="fts", fts_columns="text").limit(k)
-            where = self._where(book)
-            if where != _ALL:
-                search = search.where(where, prefilter=True)
-            rows: list[dict[str, Any]] = search.to_list()
-        return rows
+            search = matching(self._table, words, names=names, k=k, where=where)
+            found: list[dict[str, Any]] = search.to_list()
+        return found
 
     def _rows(self, book: int) -> pa.Table:
-        return self._table.search().where(self._where(book)).to_arrow().sort_by("chunk_index")
+        return self._table.search().where(self._within(book).where).to_arrow().sort_by("chunk_index")
 
-    def _where(self, book: int | None) -> str:
-        """What a search may see: one book or all, and no chapter that has not been read."""
-        return f"{_of_book(book) if book is not None else _ALL}{self._not_later()}"
-
-    def _not_later(self) -> str:
-        return f" AND chapter <= {int(self._last_chapter)}" if self._last_chapter is not None else ""
+    def _within(self, book: int | None = None, author: str = "", kind: str = "") -> Within:
+        return Within(book, author, kind, self._last_chapter)
 
     def _with_vectors(self, book: int, rows: pa.Table, vectors: Matrix) -> pa.Table:
         import pyarrow as pa
@@ -373,14 +386,6 @@ def checked_identity(schema: pa.Schema, used: EmbeddingIdentity | None) -> Embed
             remedy="Move the folder lancedb/ away and build the books again.",
         )
     return built_by
-
-
-_ALL = "true"
-
-
-def _of_book(book: int) -> str:
-    # LanceDB's filters are raw SQL: a number is all that ever gets in.
-    return f"gutenberg_id = {int(book)}"
 
 
 def _checked_query(vector: Matrix, dimension: int) -> Matrix:

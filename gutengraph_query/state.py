@@ -23,8 +23,11 @@ class PassageHit(TypedDict):
     start: int
     end: int
     text: str
+    """`body[start:end]`: the chunk that was found and its neighbours within the chapter."""
+    core: str
+    """The chunk alone."""
     score: float
-    """By which it was ranked: cosine and full-text score, each scaled to 1, added."""
+    """By which it was ranked: cosine and full-text score, each scaled to 1, added; or the cosine alone."""
 
 
 class EdgeQuote(TypedDict):

@@ -90,7 +90,7 @@ COVERAGE = "index_coverage"
     group_name="vectors",
     kinds={"lancedb"},
     owners=OWNERS,
-    code_version=code_version("gutengraph_core.vector_index"),
+    code_version=code_version("gutengraph_core.vector_index", "gutengraph_core.index_size"),
     pool="lancedb",
     check_specs=[
         dg.AssetCheckSpec(
@@ -124,6 +124,7 @@ def ivf_pq_index(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> d
                 "text_indexed_rows": report.text_indexed_rows,
                 "partitions": report.partitions,
                 "sub_vectors": report.sub_vectors,
+                "probes": report.probes,
                 "recall_at_10": report.recall_at_10,
                 "bytes_per_vector": report.bytes_per_vector,
                 "seconds": report.seconds,

@@ -20,8 +20,14 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("alias pairs, recall", "alias_recall"),
     ("relation recall, pair", "relation_recall_pair"),
     ("relation recall, pair and type", "relation_recall_typed"),
-    ("passage hit@5", "passage_hit@5"),
-    ("answer@5", "answer@5"),
+    ("passage hit@5, within the book", "passage_hit@5"),
+    ("answer@5, within the book", "answer@5"),
+    ("passage hit@5, vectors alone, all books", "hit@5_vector"),
+    ("answer@5, vectors alone, all books", "answer@5_vector"),
+    ("passage hit@5, hybrid search, all books", "hit@5_hybrid"),
+    ("answer@5, hybrid search, all books", "answer@5_hybrid"),
+    ("the same, chunks without neighbours: hit@5", "hit@5_hybrid_core"),
+    ("the same, chunks without neighbours: answer@5", "answer@5_hybrid_core"),
     *((f"answer rate, {mode}", f"answer_{mode}") for mode in MODES),
 )
 

@@ -13,6 +13,7 @@ from gutengraph_query.ask import run
 from gutengraph_query.brains import Brains
 from gutengraph_query.evaluate.gold import GoldBook, GoldQuestion, load_gold
 from gutengraph_query.evaluate.memo import RememberingEmbedder
+from gutengraph_query.evaluate.passages import passage_shares, passages_found
 from gutengraph_query.evaluate.score import (
     Entry,
     FoundRelation,
@@ -101,7 +102,8 @@ def _score_book(here: Brains, graph: Graph, book: GoldBook, say: Say) -> BookRep
     answers = []
     for n, question in enumerate(book.questions, start=1):
         states = {m: run(here, question.question, mode=m, book=book.gutenberg_id) for m in MODES}
-        answers.append(_scored_question(question, states))
+        found = passages_found(here, question)
+        answers.append(_scored_question(question, states, found))
         say(f"{book.title}: question {n} of {len(book.questions)} asked in {len(MODES)} modes.")
     scores |= question_scores(answers)
     return BookReport(title=book.title, built=True, scores=scores, answers=answers)
@@ -116,7 +118,9 @@ def _what_was_found(graph: Graph, book: int) -> tuple[list[tuple[Entry, str]], l
     return entries, [FoundRelation(e.source, e.type, e.target) for e in graph.relations(book)]
 
 
-def _scored_question(question: GoldQuestion, states: dict[Mode, QueryState]) -> dict[str, Any]:
+def _scored_question(
+    question: GoldQuestion, states: dict[Mode, QueryState], found: dict[str, bool | None]
+) -> dict[str, Any]:
     passages = [hit["text"] for hit in states["vector"]["vector_results"]][:5]
     return {
         "id": question.id,
@@ -125,6 +129,7 @@ def _scored_question(question: GoldQuestion, states: dict[Mode, QueryState]) -> 
         "routed_to": states["auto"]["routed_to"],
         "hit@5": any(holds_quote(p, question) for p in passages) if question.answer_in_quote else None,
         "answer@5": any(holds_answer(p, question) for p in passages),
+        "all_books": found,
         "right": {mode: answer_is_right(state["answer"], question) for mode, state in states.items()},
         "known": {mode: state["known"] for mode, state in states.items()},
         "answer": {mode: state["answer"] for mode, state in states.items()},
@@ -132,11 +137,16 @@ def _scored_question(question: GoldQuestion, states: dict[Mode, QueryState]) -> 
 
 
 def question_scores(answers: Sequence[dict[str, Any]]) -> Scores:
-    """Passage and answer rates over scored questions; answer rates also by the kind of question."""
+    """Passage and answer rates over scored questions; answer rates also by the kind of question.
+
+    `passage_hit@5` and `answer@5`: of what the vector agent found within the book; with a search's name behind
+    it, of what that search found over all books.
+    """
     quoted = [a for a in answers if a["hit@5"] is not None]
     scores = {
         "passage_hit@5": share(sum(a["hit@5"] for a in quoted), len(quoted)),
         "answer@5": share(sum(a["answer@5"] for a in answers), len(answers)),
+        **passage_shares([a["all_books"] for a in answers]),
     }
     for mode in MODES:
         scores[f"answer_{mode}"] = share(sum(a["right"][mode] for a in answers), len(answers))

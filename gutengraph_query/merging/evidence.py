@@ -40,6 +40,10 @@ class Evidence:
             self.cite_passage(passage)
         return sorted(self._cited.values(), key=lambda c: c["n"])
 
+    def cores(self) -> dict[_Key, str]:
+        """The chunk alone of each passage, by the key of its citation: for a model that cannot read more."""
+        return {key_of(_of_passage(p)): names.squeeze(p["core"]) for p in self.passages}
+
     def text(self) -> str:
         """Everything in it, in which a name of the answer must stand."""
         edges = [edge for fact in self.facts for edge in fact["edges"]]
@@ -47,11 +51,16 @@ class Evidence:
         return "\n".join([*told, *(p["text"] for p in self.passages)])
 
     def _cite(self, citation: Citation) -> str:
-        key = (citation["kind"], citation["book"], citation["start"], citation["end"])
+        key = key_of(citation)
         if key not in self._cited:
             citation["n"] = len(self._cited) + 1
             self._cited[key] = citation
         return f"[{self._cited[key]['n']}]"
+
+
+def key_of(citation: Citation) -> _Key:
+    """What tells one citation from another, whatever its number."""
+    return citation["kind"], citation["book"], citation["start"], citation["end"]
 
 
 def _of_passage(passage: PassageHit) -> Citation:

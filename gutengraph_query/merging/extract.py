@@ -74,7 +74,7 @@ def extract(
     offered: list[Candidate] = []
     if evidence.passages:
         if not looked_up and llm.gives_logprobs:
-            chosen = choose(llm, question, [p["text"] for p in evidence.passages], fits=fits)
+            chosen = choose(llm, question, [p["core"] for p in evidence.passages], fits=fits)
             offered = chosen.candidates[:NAMES]
             parts += [_perhaps(offered, evidence)] if offered else []
         wanted = [c.name for c in offered] or [fact["answer"] for fact in looked_up]

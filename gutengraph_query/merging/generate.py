@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from gutengraph_core import names
+from gutengraph_core.llm.prompting import estimate_tokens
 from gutengraph_core.llm.protocol import LLM
-from gutengraph_query.merging.evidence import Draft, Evidence
+from gutengraph_query.merging.evidence import Draft, Evidence, key_of
 from gutengraph_query.merging.extract import UNKNOWN
 from gutengraph_query.merging.spans import capitalised, holds
 from gutengraph_query.prompts.answer import MAX_TOKENS, NOT_TOLD, SYSTEM, answer_prompt
@@ -30,7 +31,13 @@ def generate(question: str, evidence: Evidence, *, llm: LLM) -> Draft | None:
     citations = evidence.citations()
     lines = {edge_key(edge): f["line"] for f in evidence.facts for edge in f["edges"]}
     shown = [(c["n"], _shown(c, lines)) for c in citations]
-    reply = llm.complete(answer_prompt(question, shown), max_tokens=MAX_TOKENS, system=SYSTEM)
+    prompt = answer_prompt(question, shown)
+    if estimate_tokens(f"{SYSTEM}{prompt}") + MAX_TOKENS > llm.context_tokens:
+        # Too much for this model: the chunks that were found, without what stands around them.
+        cores = evidence.cores()
+        shown = [(c["n"], cores.get(key_of(c)) or _shown(c, lines)) for c in citations]
+        prompt = answer_prompt(question, shown)
+    reply = llm.complete(prompt, max_tokens=MAX_TOKENS, system=SYSTEM)
     spent = (1, reply.prompt_tokens, reply.completion_tokens)
     if NOT_TOLD.casefold() in reply.text.casefold():
         return Draft(UNKNOWN, False, str(llm.identity), *spent)

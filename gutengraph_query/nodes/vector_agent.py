@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gutengraph_query.brains import brains
 from gutengraph_query.nodes.common import Update, count, message, timed
-from gutengraph_query.retrieval.passages import find_passages
+from gutengraph_query.retrieval.passages import Search, find_passages
 from gutengraph_query.state import QueryState
 
 
@@ -16,8 +16,7 @@ def vector_agent(state: QueryState) -> Update:
         here.passages(state.get("up_to")),
         state["query"],
         here.query_vector(state["query"]),
-        k=here.settings.top_k,
-        threshold=here.settings.passage_threshold,
+        Search.of(here.settings),
         book=state.get("book"),
     )
     if found:

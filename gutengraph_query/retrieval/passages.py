@@ -2,27 +2,55 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from gutengraph_core import names
 from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.passages import Passage
+from gutengraph_core.settings import Settings
 from gutengraph_core.vectors import ChunkTable
 from gutengraph_query.state import PassageHit
+from gutengraph_query.understanding.question import names_apart
+
+
+@dataclass(frozen=True)
+class Search:
+    """How passages are looked for. `by`: vectors and words together, or vectors alone; `neighbours`: chunks shown
+    on either side of each that was found; `threshold`: cosine that the nearest of all must reach."""
+
+    k: int
+    threshold: float
+    neighbours: int
+    by: Literal["hybrid", "vector"] = "hybrid"
+
+    @classmethod
+    def of(cls, settings: Settings) -> Search:
+        return cls(
+            settings.top_k, settings.passage_threshold, settings.passage_neighbours, settings.passage_search
+        )
 
 
 def find_passages(
-    table: ChunkTable, question: str, query: Matrix, *, k: int, threshold: float, book: int | None
+    table: ChunkTable, question: str, query: Matrix, search: Search, *, book: int | None
 ) -> list[PassageHit]:
-    """The `k` best passages by cosine and full text, best first; none if the nearest of all has a cosine under
-    `threshold`: then the books are about something else.
+    """The `k` best passages, best first, each with its neighbours; none if the nearest of all is too far from the
+    question: then the books are about something else.
     """
-    nearest = table.search(query, k=1, book=book)
-    if not nearest or nearest[0].score < threshold:
+    nearest = table.search(query, k=search.k, book=book)
+    if not nearest or nearest[0].score < search.threshold:
         return []
-    return [passage_hit(p) for p in table.hybrid_search(query, question, k=k, book=book)]
+    if search.by == "hybrid":
+        words, named = names_apart(question)
+        found = table.hybrid_search(query, words, names=named, k=search.k, book=book)
+    else:
+        found = nearest
+    shown = table.widen(found, by=search.neighbours) if search.neighbours else found
+    return [passage_hit(p, core=hit.text) for p, hit in zip(shown, found, strict=True)]
 
 
-def passage_hit(passage: Passage) -> PassageHit:
-    """A passage as the state holds it."""
+def passage_hit(passage: Passage, *, core: str = "") -> PassageHit:
+    """A passage as the state holds it; `core`: the chunk alone, where its neighbours have been joined to it."""
     return PassageHit(
         chunk_id=passage.id,
         book=passage.gutenberg_id,
@@ -31,6 +59,7 @@ def passage_hit(passage: Passage) -> PassageHit:
         start=passage.start,
         end=passage.end,
         text=passage.text,
+        core=core or passage.text,
         score=round(passage.score, 4),
     )
 

@@ -132,6 +132,16 @@ def tokenize(text: str) -> list[Token]:
     return [Token(m["word"], m.start(), m.end(), m["poss"] is not None) for m in _TOKEN.finditer(text)]
 
 
+def names_apart(text: str) -> tuple[str, str]:
+    """The words of a question without its names, and the names: what has a capital after the first word. The
+    graph is not asked, so that passages can be searched where there is none.
+    """
+    tokens = tokenize(text)
+    named = {i for i, token in enumerate(tokens) if i and token.word[:1].isupper()}
+    rest = " ".join(token.word for i, token in enumerate(tokens) if i not in named)
+    return rest, " ".join(tokens[i].word for i in sorted(named))
+
+
 def _names(tokens: list[Token], is_name: Callable[[Sequence[str]], bool]) -> list[Name]:
     found: list[Name] = []
     i = 0

@@ -150,12 +150,17 @@ def test_evaluate(tmp_path: Path) -> None:
     assert values["relation_recall_pair"] == values["relation_recall_typed"] == (1, 2)
     assert values["passage_hit@5"] == (1, 1)
     assert values["answer@5"] == (2, 2)
+    for search in ("vector", "hybrid"):
+        assert values[f"hit@5_{search}"] == (1, 1)
+        assert values[f"answer@5_{search}"] == (2, 2)
     assert values["answer_graph_on_graph_questions"] == (1, 1)
     assert values["answer_vector"] == values["answer_hybrid"] == values["answer_auto"] == (2, 2)
     assert report["models"]["query_llm"].startswith("embedded:fake")
 
     shown = call(cli.evaluate, str(tmp_path)).stdout
     assert "character recall, main" in shown
+    assert "answer@5, hybrid search, all books" in shown
+    assert "answer@5, vectors alone, all books" in shown
     assert "8: Absent is not built. It is not in the library." in shown
 
 

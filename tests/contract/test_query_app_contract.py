@@ -6,10 +6,12 @@ import json
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import harbour_story as story
+import pyarrow as pa
 import pytest
 from fakes import FakeLLM
 from langchain_core.messages import AIMessage, HumanMessage
@@ -18,10 +20,13 @@ from langgraph.checkpoint.memory import MemorySaver
 from gutengraph_core.errors import EmbedderMismatch, ModelRefused, NotBuilt, SettingsError, UnknownBook
 from gutengraph_core.library import Library
 from gutengraph_core.settings import Settings
+from gutengraph_core.tables import CHUNKS
+from gutengraph_core.vectors import ChunkTable
 from gutengraph_query import app as app_module
 from gutengraph_query.app import app, build
 from gutengraph_query.ask import ask, compare, run
 from gutengraph_query.brains import Brains, brains, using
+from gutengraph_query.retrieval.passages import Search, find_passages
 from gutengraph_query.state import MODES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,6 +108,36 @@ def test_graph_mode_without_relevant_paths_does_not_know(built: Path) -> None:
     assert state["graph_results"] == []
     assert "no relevant paths" in state["messages"][2].content
     assert (state["known"], state["answer"], state["citations"]) == (False, "The books here do not say.", [])
+
+
+def test_passages_come_with_their_neighbours_and_by_either_search(library: Library) -> None:
+    body = " ".join(f"Sentence {i} of the log." for i in range(6)) + " The lamp was red."
+    cuts = [0, 25, 50, 75, 100, 125, len(body)]
+    story.build_library(library, 7)
+    rows = [
+        {
+            **story.chunk_rows(7)[0],
+            "id": f"9:{i:06d}",
+            "gutenberg_id": 9,
+            "chunk_index": i,
+            "chapter": 1 + i // 3,
+        }
+        | {"start": a, "end": b, "text": body[a:b]}
+        for i, (a, b) in enumerate(pairwise(cuts))
+    ]
+    embedder = story.ToyEmbedder()
+    table = ChunkTable.open(library, embedder.identity)
+    chunks = pa.Table.from_pylist(rows, schema=CHUNKS)
+    table.replace_book(9, chunks, embedder.embed_documents([row["text"] for row in rows]))
+    query = embedder.embed_query(rows[4]["text"])
+    for by in ("hybrid", "vector"):
+        for neighbours, span in ((0, (100, 125)), (1, (75, len(body))), (3, (75, len(body)))):
+            search = Search(k=2, threshold=0.2, neighbours=neighbours, by=by)
+            best = find_passages(table, rows[4]["text"], query, search, book=9)[0]
+            assert (best["start"], best["end"]) == span  # chapter 2 begins at 75
+            assert best["text"] == body[best["start"] : best["end"]]
+            assert best["core"] == rows[4]["text"]
+            assert best["chunk_id"] == "9:000004"
 
 
 def test_a_question_about_something_else_is_not_answered(built: Path) -> None:

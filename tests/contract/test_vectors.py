@@ -19,9 +19,9 @@ import pytest
 
 from gutengraph_core.embedding.protocol import EmbeddingIdentity, Matrix
 from gutengraph_core.errors import DataFolderError, EmbedderMismatch, NotBuilt, StoreError
+from gutengraph_core.index_size import partitions_for, sub_vectors_for
 from gutengraph_core.library import Library
 from gutengraph_core.tables import CHUNKS
-from gutengraph_core.vector_index import partitions_for, sub_vectors_for
 from gutengraph_core.vectors import ChunkTable, store_failures
 
 D = 32
@@ -250,6 +250,42 @@ def test_hybrid_adds_what_both_find(table: ChunkTable) -> None:
     assert table.hybrid_search(vectors[1], "whale", k=5, book=8) == []
 
 
+def test_names_count_half(table: ChunkTable) -> None:
+    texts = ["Ahab stood there.", "The leg was lost.", "Ahab lost his leg."]
+    table.replace_book(7, chunk_rows(7, texts), directions(3))
+    words = {p.id: p.score for p in table.text_search("lost leg", k=5)}
+    named = {p.id: p.score for p in table.text_search("Ahab", k=5)}
+    both = {p.id: p.score for p in table.text_search("lost leg", names="Ahab", k=5)}
+    assert set(both) == {"7:000000", "7:000001", "7:000002"}
+    for key, total in both.items():
+        assert total == pytest.approx(words.get(key, 0) + 0.5 * named.get(key, 0), rel=1e-4)
+    assert [p.id for p in table.text_search("", names="Ahab", k=1)] == ["7:000000"]
+
+
+@pytest.mark.parametrize("author", ["A. Penn", 'O\'Hara, \\ "J"', "'; DROP TABLE chunks --", "Ẽ\u0000🜁"])
+def test_searches_keep_to_an_author_and_a_kind(table: ChunkTable, author: str) -> None:
+    vectors = directions(10)
+    for book, kind in ((7, "fiction"), (8, "verse")):
+        rows = chunk_rows(book, SENTENCES).to_pylist()
+        for row in rows:
+            row |= {"authors": ["Somebody Else", author] if book == 7 else ["A. Pennington"], "kind": kind}
+        part = vectors[:5] if book == 7 else vectors[5:]
+        table.replace_book(book, pa.Table.from_pylist(rows, schema=CHUNKS), part)
+    for found in (
+        table.search(vectors[8], k=9, author=author),
+        table.search(vectors[8], k=9, kind="fiction"),
+        table.text_search("whale tea lantern letters rain", k=9, author=author),
+        table.text_search("whale tea lantern letters rain", k=9, kind="fiction"),
+        table.hybrid_search(vectors[8], "whale", k=9, author=author, kind="fiction"),
+    ):
+        assert len(found) == 5
+        assert {p.gutenberg_id for p in found} == {7}
+    assert table.search(vectors[8], k=9, author=author, kind="verse") == []
+    assert table.search(vectors[8], k=9, author="Somebody") == []
+    with pytest.raises(ValueError, match="no kind of text"):
+        table.search(vectors[8], k=9, kind="x' OR 1=1 --")
+
+
 def test_passages_by_id_in_the_order_asked(table: ChunkTable) -> None:
     fill(table, 7)
     found = table.passages(["7:000004", "7:000000", "9:000000", "7:000004"])
@@ -384,8 +420,8 @@ def test_many_rows_get_an_index_that_covers_all_and_finds_them(table: ChunkTable
     report = table.build_index(min_rows=2_000)
     assert report.kind == "ivf_pq"
     assert report.indexed_rows == report.text_indexed_rows == report.rows == 2_000
-    assert report.partitions == partitions_for(2_000) == 45
-    assert report.sub_vectors == sub_vectors_for(D) == 4
+    assert report.partitions == partitions_for(2_000) == 1
+    assert report.sub_vectors == sub_vectors_for(D) == 8
     assert report.recall_at_10 > 0.8
     assert 4 <= report.bytes_per_vector < 4 * D
     # A second build finds nothing to do.
@@ -415,7 +451,7 @@ def test_an_index_over_nothing_is_no_success(table: ChunkTable, monkeypatch: pyt
         table.build_index(min_rows=10)
 
 
-@pytest.mark.parametrize(("dimension", "sub_vectors"), [(384, 48), (256, 32), (768, 96), (100, 10), (7, 1)])
+@pytest.mark.parametrize(("dimension", "sub_vectors"), [(384, 96), (256, 64), (768, 192), (100, 25), (7, 1)])
 def test_sub_vectors_divide_the_dimension(dimension: int, sub_vectors: int) -> None:
     assert sub_vectors_for(dimension) == sub_vectors
     assert dimension % sub_vectors == 0

@@ -132,11 +132,19 @@ def test_wilson_interval() -> None:
 def test_question_scores_by_mode_and_kind() -> None:
     def answer(kind: str, hit: bool | None, right: bool) -> dict[str, object]:
         modes = dict.fromkeys(("vector", "graph", "hybrid", "auto"), right)
-        return {"kind": kind, "hit@5": hit, "answer@5": True, "right": {**modes, "graph": not right}}
+        return {
+            "kind": kind,
+            "hit@5": hit,
+            "answer@5": True,
+            "all_books": {"hit@5_vector": hit, "answer@5_vector": right},
+            "right": {**modes, "graph": not right},
+        }
 
     scores = question_scores([answer("vector", True, True), answer("graph", None, False)])
     assert scores["passage_hit@5"] == share(1, 1)
     assert scores["answer@5"] == share(2, 2)
+    assert scores["hit@5_vector"] == share(1, 1)
+    assert scores["answer@5_vector"] == share(1, 2)
     assert scores["answer_vector"] == share(1, 2)
     assert scores["answer_graph_on_graph_questions"] == share(1, 1)
     assert scores["answer_auto_on_hybrid_questions"]["value"] is None

@@ -15,10 +15,10 @@ from gutengraph_query.state import EdgeQuote, GraphHit, PassageHit
 TOY = ToyEmbedder()
 
 
-def passage(n: int, text: str, book: int = 7) -> PassageHit:
+def passage(n: int, text: str, book: int = 7, *, core: str = "") -> PassageHit:
     return PassageHit(
         chunk_id=f"{book}:{n:06d}", book=book, title="T", chapter=1, start=n * 100, end=n * 100 + len(text), text=text,
-        score=1.0,
+        core=core or text, score=1.0,
     )  # fmt: skip
 
 
@@ -134,6 +134,20 @@ def test_the_model_sees_numbered_evidence_with_lines_and_quotes() -> None:
     assert "[1] Tobias Wren -[X_OF]-> Kittiwake: “Captain Tobias Wren commanded the Kittiwake”" in prompt
     assert "[2] Silas Crane had a parrot" in prompt
     assert "NOT IN EVIDENCE" in llm.calls[0]["system"]
+
+
+def test_a_model_that_cannot_read_the_neighbours_sees_the_chunks_alone() -> None:
+    around = "Gulls cried over the mole. " * 300
+    wide = passage(1, f"{around}Tobias Wren was captain.", core="Tobias Wren was captain.")
+    for context, neighbours in ((8192, True), (2048, False)):
+        llm = FakeLLM(["Tobias Wren [1]."], instruct=True, context_tokens=context)
+        draft = generate("Who is captain?", Evidence([], [wide]), llm=llm)
+        prompt = llm.calls[0]["prompt"]
+        assert ("Gulls cried" in prompt) == neighbours
+        assert "[1] " in prompt
+        assert "Tobias Wren was captain." in prompt
+        assert draft is not None
+        assert draft.text == "Tobias Wren [1]."
 
 
 def test_an_answer_that_stands_in_the_evidence_is_kept() -> None:

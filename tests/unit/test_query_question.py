@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from gutengraph_core import names
-from gutengraph_query.understanding.question import Name, Question, Relation, read_question
+from gutengraph_query.understanding.question import Name, Question, Relation, names_apart, read_question
 
 KNOWN = {
     tuple(names.words(name))
@@ -123,3 +123,17 @@ def test_other_shapes(question: str, between: bool, describes: bool, lists: str)
 def test_counting() -> None:
     assert read("How many sisters has Mary?").counts
     assert not read("How did Mary's sisters come?").counts
+
+
+@pytest.mark.parametrize(
+    ("question", "rest", "named"),
+    [
+        ("Who is the cook of the Kittiwake?", "Who is the cook of the", "Kittiwake"),
+        ("What did Mr. Day's aunt give to Ann Roe?", "What did aunt give to", "Mr Day Ann Roe"),
+        ("Ahab?", "Ahab", ""),
+        ("who is ahab", "who is ahab", ""),
+        ("", "", ""),
+    ],
+)
+def test_names_apart_from_the_other_words(question: str, rest: str, named: str) -> None:
+    assert names_apart(question) == (rest, named)
