@@ -63,18 +63,22 @@ class Tei(EmbeddingService):
             }
         inputs = [body["inputs"]] if isinstance(body["inputs"], str) else body["inputs"]
         if not inputs:
-            raise Refusal(400, {"error": "`inputs` cannot be empty", "error_type": "empty"})
+            raise Refusal(400, {"error": "`inputs` cannot be empty", "error_type": "Empty"})
         if len(inputs) > self.batch:
-            words = f"batch size {len(inputs)} > maximum allowed batch size {self.batch}"
-            raise Refusal(413, {"error": words, "error_type": "validation"})
+            words = (
+                f"Input validation error: batch size {len(inputs)} > maximum allowed batch size {self.batch}"
+            )
+            raise Refusal(413, {"error": words, "error_type": "Validation"})
         counts = self.embedder.tokenizer.counts(inputs)
         if path == "/tokenize":
             return [self.tokens(text, body["add_special_tokens"]) for text in inputs]
         if path == "/embed":
             longest = max(counts) + SPECIAL
             if longest > limit and not body["truncate"]:
-                words = f"`inputs` must have less than {limit} tokens. Given: {longest}"
-                raise Refusal(413, {"error": words, "error_type": "validation"})
+                words = (
+                    f"Input validation error: `inputs` must have less than {limit} tokens. Given: {longest}"
+                )
+                raise Refusal(413, {"error": words, "error_type": "Validation"})
             return self.embedder.embed_documents(inputs).tolist()
         raise Refusal(404, "")
 

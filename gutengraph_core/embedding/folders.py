@@ -8,13 +8,16 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gutengraph_core.embedding.protocol import EmbeddingIdentity
 from gutengraph_core.embedding.schemes import Scheme, scheme_for
 from gutengraph_core.embedding.tokenizer_file import FileTokenizer
 from gutengraph_core.errors import MissingExtra, ModelUnreachable, SettingsError, WrongModel
 from gutengraph_core.files import sha256
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as RawTokenizer
 
 EMBEDDED_NAME = "all-MiniLM-L6-v2"
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
@@ -101,17 +104,21 @@ class ModelFolder:
         return EmbeddingIdentity(self.name, self.revision, dimension, self.scheme.name)
 
     def tokenizer(self) -> FileTokenizer:
+        """The tokenizer that counts what chunks must fit into."""
+        return FileTokenizer(self.raw_tokenizer(), model_limit=self.model_limit, scheme=self.scheme)
+
+    def raw_tokenizer(self) -> RawTokenizer:
+        """The file's own tokenizer, as it was saved."""
         from tokenizers import Tokenizer
 
         path = self.path / "tokenizer.json"
         if not path.exists():
             raise self.unusable("it has no tokenizer.json")
         try:
-            raw = Tokenizer.from_file(str(path))
+            return Tokenizer.from_file(str(path))
         # The library raises nothing more particular than Exception itself.
         except Exception as error:
             raise self.unusable(f"tokenizer.json cannot be read ({error})") from error
-        return FileTokenizer(raw, model_limit=self.model_limit, scheme=self.scheme)
 
 
 def embedded_folder() -> ModelFolder:

@@ -40,8 +40,12 @@ class OllamaEmbedder:
     def embed_documents(self, texts: Sequence[str]) -> Matrix:
         if not texts:
             return np.zeros((0, self.identity.dimension), dtype=np.float32)
-        raw = self._vectors([self._scheme.document + text for text in texts])
-        return self._scheme.finish(raw, model=self.identity.name)
+        # Texts of one length share a request: the server pads a batch to its longest.
+        order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
+        raw = self._vectors([self._scheme.document + texts[i] for i in order])
+        vectors = np.empty((len(texts), self.identity.dimension), dtype=np.float32)
+        vectors[order] = self._scheme.finish(raw, model=self.identity.name)
+        return vectors
 
     def embed_query(self, text: str) -> Matrix:
         raw = self._vectors([self._scheme.query + text])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gutengraph_core.embedding.batches import batch_size
 from gutengraph_core.embedding.folders import ModelFolder
 from gutengraph_core.embedding.protocol import EmbeddingIdentity, Matrix, Tokenizer
 from gutengraph_core.errors import MissingExtra, ModelRefused, WrongModel
@@ -16,53 +17,48 @@ from gutengraph_core.errors import MissingExtra, ModelRefused, WrongModel
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-BATCH = 32
-"""Texts of one forward pass: on two cores 16 to 64 are within 3 % of each other."""
 
+class LocalModel:
+    """A model folder's own vectors: no prefix, no cut, the length that the model gives.
 
-class LocalEmbedder:
-    """A model folder's embedder. `threads` 0: as many as this process may use."""
+    `threads` 0: as many as this process may use. Weights are loaded at the first `encode`, or by `load`.
+    """
 
     def __init__(self, folder: ModelFolder, *, threads: int = 0) -> None:
-        self._folder = folder
+        self.folder = folder
         self._threads = threads or _cores()
         self._lock = threading.Lock()
         self._loaded: SentenceTransformer | None = None
-        self.identity: EmbeddingIdentity = folder.identity
-        self.tokenizer: Tokenizer = folder.tokenizer()
 
-    def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        return self._embed(texts, self._folder.scheme.document)
+    def encode(self, texts: Sequence[str], counts: Sequence[int]) -> Matrix:
+        """float32 [len(texts), full dimension], in the order given. `counts`: tokens of each text, at least
+        roughly: they decide which texts share a batch, and how many.
 
-    def embed_query(self, text: str) -> Matrix:
-        vector: Matrix = self._embed([text], self._folder.scheme.query)[0]
-        return vector
-
-    def _embed(self, texts: Sequence[str], prefix: str) -> Matrix:
+        Texts over the model's limit are cut: the caller refuses them first. Raises MissingExtra, WrongModel.
+        """
         if not texts:
-            return np.zeros((0, self.identity.dimension), dtype=np.float32)
-        counts = self.tokenizer.counts(texts)
-        refuse_overlong(counts, self.tokenizer.limit, self.identity.name)
+            return np.zeros((0, self.folder.full_dimension), dtype=np.float32)
         # Longest first, so that a batch pads little and the first batch shows the memory that is needed.
         order = sorted(range(len(texts)), key=lambda i: -counts[i])
-        raw = self._model().encode(
-            [prefix + texts[i] for i in order],
-            batch_size=BATCH,
+        raw = self.load().encode(
+            [texts[i] for i in order],
+            batch_size=batch_size(self.folder, longest=max(counts)),
             show_progress_bar=False,
             convert_to_numpy=True,
             normalize_embeddings=False,
         )
-        if raw.shape[1] != self._folder.full_dimension:
+        if raw.shape[1] != self.folder.full_dimension:
             raise WrongModel(
-                f"{self.identity.name} gives vectors of {raw.shape[1]} dimensions, its files say "
-                f"{self._folder.full_dimension}.",
+                f"{self.folder.name} gives vectors of {raw.shape[1]} dimensions, its files say "
+                f"{self.folder.full_dimension}.",
                 remedy="Fetch the model again.",
             )
-        vectors = np.empty((len(texts), self.identity.dimension), dtype=np.float32)
-        vectors[order] = self._folder.scheme.finish(raw, model=self.identity.name)
+        vectors = np.empty_like(raw, dtype=np.float32)
+        vectors[order] = raw
         return vectors
 
-    def _model(self) -> SentenceTransformer:
+    def load(self) -> SentenceTransformer:
+        """The library's model, loaded once. Raises MissingExtra, WrongModel."""
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
@@ -76,20 +72,43 @@ class LocalEmbedder:
             from transformers.utils import logging
         except ImportError:
             raise MissingExtra(
-                f"Embedding with {self.identity.name} needs sentence-transformers.",
+                f"Embedding with {self.folder.name} needs sentence-transformers.",
                 remedy="Run `pip install 'gutengraph[embedded]'`, or set GUTENGRAPH_EMBEDDING to a server.",
             ) from None
         torch.set_num_threads(self._threads)
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
             # The folder has all that is needed: no look at the hub, and no code from there.
-            model = SentenceTransformer(
-                str(self._folder.path), local_files_only=True, trust_remote_code=False
-            )
+            model = SentenceTransformer(str(self.folder.path), local_files_only=True, trust_remote_code=False)
         except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-            raise self._folder.unusable(f"it does not load ({error})") from error
-        model.max_seq_length = self._folder.model_limit
+            raise self.folder.unusable(f"it does not load ({error})") from error
+        model.max_seq_length = self.folder.model_limit
         return model
+
+
+class LocalEmbedder:
+    """A model folder's embedder. `threads` 0: as many as this process may use."""
+
+    def __init__(self, folder: ModelFolder, *, threads: int = 0) -> None:
+        self._model = LocalModel(folder, threads=threads)
+        self._scheme = folder.scheme
+        self.identity: EmbeddingIdentity = folder.identity
+        self.tokenizer: Tokenizer = folder.tokenizer()
+
+    def embed_documents(self, texts: Sequence[str]) -> Matrix:
+        return self._embed(texts, self._scheme.document)
+
+    def embed_query(self, text: str) -> Matrix:
+        vector: Matrix = self._embed([text], self._scheme.query)[0]
+        return vector
+
+    def _embed(self, texts: Sequence[str], prefix: str) -> Matrix:
+        if not texts:
+            return np.zeros((0, self.identity.dimension), dtype=np.float32)
+        counts = self.tokenizer.counts(texts)
+        refuse_overlong(counts, self.tokenizer.limit, self.identity.name)
+        raw = self._model.encode([prefix + text for text in texts], counts)
+        return self._scheme.finish(raw, model=self.identity.name)
 
 
 def refuse_overlong(counts: Sequence[int], limit: int, model: str) -> None:

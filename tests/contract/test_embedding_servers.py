@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -92,17 +95,17 @@ def test_nomic_behind_tei_gets_its_prefixes(tei: tuple[Tei, str]) -> None:
     ("refusal", "raises", "words"),
     [
         (
-            Refusal(429, {"error": "Model is overloaded", "error_type": "overloaded"}),
+            Refusal(429, {"error": "Model is overloaded", "error_type": "Overloaded"}),
             ModelUnreachable,
             "busy",
         ),
-        (Refusal(503, {"error": "unhealthy", "error_type": "unhealthy"}), ModelUnreachable, "not ready"),
+        (Refusal(503, {"error": "unhealthy", "error_type": "Unhealthy"}), ModelUnreachable, "not ready"),
         (
-            Refusal(424, {"error": "Inference failed", "error_type": "backend"}),
+            Refusal(424, {"error": "Inference failed", "error_type": "Backend"}),
             ModelRefused,
             "Inference failed",
         ),
-        (Refusal(422, {"error": "Tokenization error", "error_type": "tokenizer"}), ModelRefused, "422"),
+        (Refusal(422, {"error": "Tokenization error", "error_type": "Tokenizer"}), ModelRefused, "422"),
         (Refusal(200, "<html>a router's page</html>"), WrongModel, "gave no JSON"),
         (Refusal(200, "[[1.0, 2.0], [3.0]]"), WrongModel, "one vector for each text"),
         (Refusal(200, '[["a"]]'), WrongModel, "not numbers"),
@@ -116,7 +119,7 @@ def test_tei_failures(tei: tuple[Tei, str], refusal: Refusal, raises: type[Excep
     service.fail_next = refusal
     with pytest.raises(raises, match=words):
         client.embed_query("tea")
-    service.fail_next = Refusal(422, {"error": "Tokenization error", "error_type": "tokenizer"})
+    service.fail_next = Refusal(422, {"error": "Tokenization error", "error_type": "Tokenizer"})
     with pytest.raises(ModelRefused, match="Tokenization error"):
         client.tokenizer.counts(["tea"])
 
@@ -182,6 +185,52 @@ def test_nomic_on_ollama_gets_its_prefixes(ollama: tuple[Ollama, str]) -> None:
         ["search_document: the whale"],
         ["search_query: the whale"],
     ]
+
+
+def test_ollama_s_own_words_for_an_overflow(ollama: tuple[Ollama, str]) -> None:
+    """As recorded from a real one with `truncate: false`: an error inside a string."""
+    inner = {
+        "code": 400,
+        "message": "request (5841 tokens) exceeds the available context size (512 tokens), try increasing it",
+        "type": "exceed_context_size_error",
+        "n_prompt_tokens": 5841,
+        "n_ctx": 512,
+    }
+    service, url = ollama
+    client = through_ollama(url)
+    service.fail_next = Refusal(400, {"error": json.dumps({"error": inner})})
+    with pytest.raises(ModelRefused, match=r"does not fit all-minilm .*5841 tokens.*CHUNK_TOKENS"):
+        client.embed_documents(["whale"])
+
+
+def test_texts_of_a_length_share_a_request_and_come_back_in_order(
+    ollama: tuple[Ollama, str], embedded: Embedder
+) -> None:
+    service, url = ollama
+    texts = ["wave " * (1 + (n * 7) % 40) + str(n) for n in range(70)]
+    vectors = through_ollama(url).embed_documents(texts)
+    np.testing.assert_allclose(vectors, embedded.embed_documents(texts), atol=1e-5)
+    sizes = [len(text) for body in service.sent("/api/embed")[1:] for text in body["input"]]
+    assert sizes == sorted((len(text) for text in texts), reverse=True)
+
+
+@pytest.mark.parametrize("kind", ["tei", "ollama"])
+def test_a_server_s_client_needs_no_torch(embedded: Embedder, kind: str) -> None:
+    with served(Tei(embedded) if kind == "tei" else Ollama(embedded)) as url:
+        spec = {"embedding": f"tei:{url}"} if kind == "tei" else {}
+        spec = spec or {"embedding": "ollama:all-minilm", "ollama_host": url}
+        code = (
+            "import sys\n"
+            "from gutengraph_core.embedding import open_embedder, open_tokenizer\n"
+            "from gutengraph_core.settings import Settings\n"
+            f"settings = Settings(**{spec!r})\n"
+            "assert open_tokenizer(settings).counts(['Call me Ishmael.']) == [6]\n"
+            "assert open_embedder(settings).embed_documents(['whale', 'tea']).shape == (2, 384)\n"
+            "assert open_embedder(settings).embed_query('whale').shape == (384,)\n"
+            "heavy = {'torch', 'transformers', 'sentence_transformers'} & sys.modules.keys()\n"
+            "assert not heavy, heavy\n"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_a_model_whose_tokens_ollama_does_not_give(ollama: tuple[Ollama, str], embedded: Embedder) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gutengraph_core.embedding import EmbeddingIdentity, open_embedder, open_tokenizer
+from gutengraph_core.embedding.batches import MOST, SHARE, batch_size, bytes_per_text
 from gutengraph_core.embedding.folders import ModelFolder, embedded_folder, find_folder
 from gutengraph_core.embedding.ollama import EstimatingTokenizer
 from gutengraph_core.embedding.schemes import PLAIN, scheme_for
@@ -82,6 +83,17 @@ def test_the_embedded_model_is_known_by_its_weights() -> None:
     assert len(identity.revision) == 64
     assert folder.model_limit == 256
     assert str(identity) == f"all-MiniLM-L6-v2@{identity.revision[:12]}/384/none"
+
+
+def test_batches_shrink_with_the_memory_that_is_free() -> None:
+    folder = embedded_folder()
+    each = bytes_per_text(folder, tokens=256)
+    assert batch_size(folder, longest=256, free=64 << 30) == MOST
+    assert batch_size(folder, longest=256, free=int(each * 5 / SHARE) + 1) == 5
+    assert batch_size(folder, longest=256, free=1) == 1
+    # Short texts take less than their share of the length: the scores grow with its square.
+    assert each > 2 * bytes_per_text(folder, tokens=128)
+    assert bytes_per_text(folder, tokens=9_999) == each
 
 
 @pytest.mark.parametrize("spec", ["", "none", "tei:", "ollama:", "a/b/c", "/no/such/folder", "un known/x"])
