@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gutengraph_assets.s3.cli import s3
+
 if TYPE_CHECKING:
     from gutengraph_core.library import BookRecord
+
+__all__ = ["add", "books", "build", "remove", "s3"]
 
 ids_argument = click.argument("ids", nargs=-1, type=click.IntRange(min=0), metavar="ID...")
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show Dagster's own log too.")
@@ -108,40 +112,6 @@ def build(ids: tuple[int, ...], force: bool, every: bool, verbose: bool) -> None
     outcome = build_books(wanted, settings, force=force, verbose=verbose)
     if not outcome.success:
         sys.exit(1)
-
-
-@click.group()
-def s3() -> None:
-    """Keep a copy of the library in an S3 bucket."""
-
-
-@s3.command("sync")
-@click.option("--dry-run", is_flag=True, help="Say what would be sent and removed, and do nothing.")
-@click.option("--prune", is_flag=True, help="Remove from the copy what is gone here, however much it is.")
-@verbose_option
-def s3_sync(dry_run: bool, prune: bool, verbose: bool) -> None:
-    """Send what has changed to the bucket of GUTENGRAPH_S3_URI."""
-    from gutengraph_assets.building import sync_library
-    from gutengraph_assets.s3 import make_client, parse_uri, sync
-    from gutengraph_core.settings import load_settings
-
-    settings = load_settings()
-    bucket, prefix = parse_uri(settings.s3_uri)
-    if not dry_run:
-        sync_library(settings, prune=prune, verbose=verbose)
-        return
-    report = sync(settings.library, make_client(settings.s3_endpoint), bucket, prefix, dry_run=True)
-    for key in report.plan.uploads:
-        click.echo(f"send    {key}")
-    for key in report.plan.deletes:
-        click.echo(f"remove  {key}")
-    click.echo(
-        f"{len(report.plan.uploads)} to send ({report.plan.upload_bytes:,} bytes), "
-        f"{len(report.plan.deletes)} to remove, {report.unchanged} as they are.",
-        err=True,
-    )
-    if report.plan.lost:
-        click.echo(f"It would remove {' and '.join(report.plan.lost)}: --prune allows it.", err=True)
 
 
 @click.command()

@@ -16,20 +16,10 @@ from gutengraph_core.errors import NotBuilt, StoreError
 from gutengraph_core.files import disk_errors, sha256, write_text
 from gutengraph_core.graph import versions
 from gutengraph_core.library import Library
+from gutengraph_core.s3.manifest import Entry
 from gutengraph_core.vectors import TABLE, ChunkTable
 
-_LEFT_OUT = {"raw.txt"}
-"""The source's own bytes can be had again from the source, and book.json has their checksum."""
-
 _CANNOT_LINK = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One file: bytes and hex sha256."""
-
-    size: int
-    sha256: str
 
 
 @dataclass(frozen=True)
@@ -71,6 +61,7 @@ def taken(library: Library) -> Iterator[Snapshot]:
 
 def _take(library: Library, folder: Path) -> Snapshot:
     books, waiting = _link_books(library, folder)
+    _link_overrides(library, folder)
     table_version, table_rows = _link_table(library, folder)
     graph_version = _link_graph(library, folder)
     files = {
@@ -91,9 +82,15 @@ def _link_books(library: Library, folder: Path) -> tuple[tuple[int, ...], tuple[
         source = library.book_dir(record.id)
         for path in source.rglob("*"):
             hidden = any(part.startswith(".") for part in path.relative_to(source).parts)
-            if path.is_file() and not hidden and path.name not in _LEFT_OUT:
+            if path.is_file() and not hidden:
                 _link(path, folder / "books" / str(record.id) / path.relative_to(source))
     return tuple(books), tuple(waiting)
+
+
+def _link_overrides(library: Library, folder: Path) -> None:
+    """Merges made or undone by hand: nothing else could make them again."""
+    for path in (library.home / "overrides").glob("*.toml"):
+        _link(path, folder / "overrides" / path.name)
 
 
 def _link_table(library: Library, folder: Path) -> tuple[int, int]:

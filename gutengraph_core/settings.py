@@ -125,6 +125,9 @@ class Settings(BaseSettings):
     """`s3://bucket/prefix`."""
     s3_endpoint: str | None = None
     """Another S3 than Amazon's."""
+    s3_cache_mb: int = Field(default=2_048, ge=0)
+    """With `store` s3: a table up to this size is kept on the local disk (about 500 novels); a larger one is read
+    in the bucket, its indices kept in as much memory."""
 
     # --- runs ---
     step_retries: int = Field(default=2, ge=0)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from gutengraph_core.embedding.protocol import Embedder, Matrix
     from gutengraph_core.graph.read import Graph, PublishedGraph
     from gutengraph_core.graph.worker import CypherWorker
+    from gutengraph_core.library import Library
     from gutengraph_core.llm.protocol import LLM
+    from gutengraph_core.s3.remote import RemoteLibrary
     from gutengraph_core.vectors import ChunkTable
 
 
@@ -45,13 +47,25 @@ class Brains:
     ) -> None:
         """`cache`: answer from the reply cache what the model has answered before (for evaluations)."""
         self.settings = settings
-        self.library = settings.library
         self._given = (embedder, llm)
         self._cache = cache
         self._lock = threading.RLock()
         self._view: GraphView | None = None
         self._read: tuple[tuple[int, int, int], GraphView] | None = None
         self._vectors: dict[str, Matrix] = {}
+
+    @cached_property
+    def _remote(self) -> RemoteLibrary | None:
+        if self.settings.store == "local":
+            return None
+        from gutengraph_core.s3.remote import RemoteLibrary
+
+        return RemoteLibrary(self.settings)
+
+    @property
+    def library(self) -> Library:
+        """Records and files; with STORE=s3 as the bucket has them. Raises S3Error, SettingsError then."""
+        return self.settings.library if self._remote is None else self._remote.library
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -88,12 +102,16 @@ class Brains:
 
         return PublishedGraph(self.library)
 
-    @cached_property
+    @property
     def table(self) -> ChunkTable:
-        """The passages. Raises NotBuilt, EmbedderMismatch."""
+        """The passages. Raises NotBuilt, EmbedderMismatch; with STORE=s3 S3Error."""
+        return self._local_table if self._remote is None else self._remote.table(self.embedder.identity)
+
+    @cached_property
+    def _local_table(self) -> ChunkTable:
         from gutengraph_core.vectors import ChunkTable
 
-        return ChunkTable.open(self.library, self.embedder.identity)
+        return ChunkTable.open(self.settings.library, self.embedder.identity)
 
     def passages(self, up_to: int | None = None) -> ChunkTable:
         """The passages, or those that somebody has read up to chapter `up_to`. Raises as `table`."""
@@ -120,6 +138,8 @@ class Brains:
 
     def published(self) -> Graph:
         """The published graph, for what compares no vectors. Raises NotBuilt, StoreError."""
+        if self._remote is not None:
+            _ = self.library  # brings the graph's newest version here
         return self._published.current()
 
     @cached_property

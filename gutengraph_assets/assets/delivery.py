@@ -11,8 +11,10 @@ from gutengraph_assets.assets.vectors import ivf_pq_index
 from gutengraph_assets.code_version import code_version
 from gutengraph_assets.partitions import every_book
 from gutengraph_assets.resources import GutenGraph
-from gutengraph_assets.s3 import VerifyReport, parse_uri, s3_errors, sync, verify
+from gutengraph_assets.s3.bucket import VerifyReport, verify
+from gutengraph_assets.s3.sync import sync
 from gutengraph_core.errors import SettingsError
+from gutengraph_core.s3.client import parse_uri, s3_errors
 
 VERIFIED = "sync_verified"
 
@@ -29,7 +31,7 @@ class SyncConfig(dg.Config):
     group_name="delivery",
     kinds={"s3"},
     owners=OWNERS,
-    code_version=code_version("gutengraph_assets.s3", "gutengraph_assets.snapshot"),
+    code_version=code_version("gutengraph_assets.s3", "gutengraph_assets.snapshot", "gutengraph_core.s3"),
     check_specs=[
         dg.AssetCheckSpec(
             VERIFIED,

@@ -15,14 +15,15 @@ import pyarrow as pa
 import pytest
 from seaweed import Seaweed, running_seaweed
 
-from gutengraph_assets import s3
-from gutengraph_assets.s3 import sync, verify
+from gutengraph_assets.s3.bucket import verify
+from gutengraph_assets.s3.sync import sync
 from gutengraph_assets.snapshot import taken
 from gutengraph_core.errors import S3Error, StoreError
 from gutengraph_core.files import write_text
 from gutengraph_core.graph import versions
 from gutengraph_core.graph.build import build_merged
 from gutengraph_core.library import Library
+from gutengraph_core.s3.manifest import FORMAT
 from gutengraph_core.tables import CHUNKS
 from gutengraph_core.vectors import ChunkTable
 
@@ -109,7 +110,7 @@ def test_what_arrives_can_be_read_again(filled: Library, client: Any, bucket: st
     assert published.manifest() == versions.require(filled).manifest()
     assert copy.record(7).status == "built"
     assert copy.path(7, "ledger.jsonl").exists()
-    assert not copy.path(7, "raw.txt").exists()
+    assert copy.path(7, "raw.txt").read_text() == "the source's own bytes"
     # Nothing stays behind at home.
     assert not (filled.home / ".snapshot").exists()
 
@@ -331,7 +332,7 @@ def test_a_copy_that_lacks_a_file_is_no_copy(filled: Library, monkeypatch: pytes
 def test_the_manifest_says_what_it_is_of(filled: Library, client: Any, bucket: str) -> None:
     sync(filled, client, bucket, "p")
     manifest = json.loads(client.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read())
-    assert manifest["format"] == s3.FORMAT
+    assert manifest["format"] == FORMAT
     assert manifest["books"] == list(BOOKS)
     assert manifest["table"]["rows"] == 18
     assert manifest["graph"] == {"version": 1}

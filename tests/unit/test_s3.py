@@ -8,18 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from gutengraph_assets.s3 import (
-    MANIFEST,
-    Remote,
-    SyncPlan,
-    make_client,
-    manifest_of,
-    parse_uri,
-    plan_sync,
-    s3_errors,
-)
-from gutengraph_assets.snapshot import Entry, Snapshot
+from gutengraph_assets.s3.bucket import Remote
+from gutengraph_assets.s3.plan import SyncPlan, manifest_of, plan_sync
+from gutengraph_assets.snapshot import Snapshot
 from gutengraph_core.errors import MissingExtra, S3Error, SettingsError
+from gutengraph_core.s3.client import make_client, parse_uri, s3_errors
+from gutengraph_core.s3.manifest import MANIFEST, Entry
 
 
 def entries(*keys: str, mark: str = "a") -> dict[str, Entry]:
