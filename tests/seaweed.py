@@ -81,6 +81,9 @@ def running_seaweed(folder: Path) -> Iterator[Seaweed]:
             "-master.volumeSizeLimitMB=32",
             "-volume.max=400",
             "-s3.autoCreateBucket=false",
+            # Two of its doors have fixed ports; two servers at once would fight for them.
+            "-s3.port.iceberg=0",
+            "-s3.port.lance=0",
             *(f"-{name}={port}" for name, port in ports.items()),
         ],
         stdout=log,

@@ -28,6 +28,9 @@ LEASE_S = 120.0
 BEAT_S = 20.0
 """It is renewed this often: several times a lease, so that one lost request does not lose it."""
 
+_OURS: set[str] = set()
+"""Locks that this process holds now, by their owner: one of its own that is not among them was left behind."""
+
 _TAKEN = ("PreconditionFailed", "412", "ConditionalRequestConflict", "409")
 
 
@@ -74,6 +77,7 @@ def locked(client: Any, bucket: str, prefix: str, *, beat_s: float = BEAT_S) -> 
     The lock of a sync that died is taken over: at once if it ran on this machine, else when its lease is over.
     """
     held = _acquire(client, bucket, object_key(prefix, LOCK))
+    _OURS.add(held.document["owner"])
     stop = threading.Event()
     beat = threading.Thread(target=_keep, args=(held, stop, beat_s), daemon=True, name="s3-lock")
     beat.start()
@@ -82,6 +86,7 @@ def locked(client: Any, bucket: str, prefix: str, *, beat_s: float = BEAT_S) -> 
     finally:
         stop.set()
         beat.join()
+        _OURS.discard(held.document["owner"])
         _release(held)
 
 
@@ -154,8 +159,10 @@ def _age(answer: dict[str, Any]) -> float:
 def _died(other: dict[str, Any], age: float) -> bool:
     if age > LEASE_S:
         return True
-    if other.get("host") != socket.gethostname() or other.get("pid") == os.getpid():
+    if other.get("host") != socket.gethostname():
         return False
+    if other.get("pid") == os.getpid():
+        return other.get("owner") not in _OURS
     try:
         return bool(abs(psutil.Process(int(other["pid"])).create_time() - float(other["started"])) > 1)
     except (psutil.NoSuchProcess, KeyError, TypeError, ValueError):

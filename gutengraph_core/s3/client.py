@@ -48,7 +48,7 @@ def make_client(endpoint: str | None = None) -> Any:
     )
     try:
         with s3_errors(endpoint or "S3"):
-            return boto3.client("s3", endpoint_url=endpoint, config=config)
+            return boto3.session.Session().client("s3", endpoint_url=endpoint, config=config)
     except ValueError as error:
         raise SettingsError(
             f"GUTENGRAPH_S3_ENDPOINT={endpoint} is no address ({error}).",
