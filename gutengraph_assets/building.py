@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
+from gutengraph_assets.disk import check_disk
 from gutengraph_assets.instance import bury_dead_runs, open_instance
 from gutengraph_assets.progress import Console, listening, span
 from gutengraph_assets.resources import Models, models_kept_open
@@ -40,14 +41,16 @@ class Outcome:
         return not self.library_error and all(record.status != "failed" for record in self.records)
 
 
-def preflight(books: Sequence[int], settings: Settings, models: Models) -> None:
+def preflight(books: Sequence[int], settings: Settings, models: Models, *, force: bool = False) -> None:
     """Refuse what cannot go well before anything is written.
 
-    Raises DataFolderError for a folder that cannot hold the stores, ModelUnreachable or WrongModel for a
-    model that is not the configured one, EmbedderMismatch for a table of another embedder.
+    Raises DataFolderError for a folder that cannot hold the stores or a disk without room for them,
+    ModelUnreachable or WrongModel for a model that is not the configured one, EmbedderMismatch for a table of
+    another embedder.
     """
     library = settings.library
     check_data_folder(library.home)
+    check_disk(books, library, dimension=models.embedder.identity.dimension, force=force)
     with suppress(NotBuilt):  # no table yet: the first book makes it
         ChunkTable.open(library, models.embedder.identity)
     if not all(parked_reason(library.record(book)) for book in books):
@@ -63,7 +66,7 @@ def build_books(books: Sequence[int], settings: Settings, *, force: bool, verbos
     os.environ.setdefault("LANCEDB_LOG", "error")
     console = Console(_own_stderr())
     with models_kept_open(settings) as models:
-        preflight(books, settings, models)
+        preflight(books, settings, models, force=force)
         with open_instance(settings.library) as instance, listening(console):
             bury_dead_runs(instance)
             outcome = _build(books, settings, instance, console, force=force, verbose=verbose)

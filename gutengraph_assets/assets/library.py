@@ -11,6 +11,7 @@ from gutengraph_assets.assets.metadata import (
 )
 from gutengraph_assets.assets.step import book_step, digest
 from gutengraph_assets.code_version import code_version
+from gutengraph_assets.disk import check_disk
 from gutengraph_assets.gutenberg.acquire import acquire
 from gutengraph_assets.partitions import books
 from gutengraph_assets.resources import GutenGraph
@@ -34,6 +35,8 @@ def raw_text(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.Ma
     with book_step(
         context, gutengraph, depends=lambda record: {}, outputs=("raw.txt", "body.txt"), always=True
     ) as step:
+        # The first step of a book: here a run from the UI is refused before it writes anything large.
+        check_disk([step.book], step.library, merged=False, force=gutengraph.force)
         record = acquire(step.book, gutengraph.settings)
         body = step.library.body(step.book)
         catalogue = record.model_dump(
