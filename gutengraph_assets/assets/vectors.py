@@ -1,7 +1,6 @@
 """The vector brain: a vector for every passage, and the index over all of them."""
 
 import dagster as dg
-import numpy as np
 import pyarrow as pa
 
 from gutengraph_assets.assets.columns import described
@@ -9,9 +8,10 @@ from gutengraph_assets.assets.library import chunks
 from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page
 from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step
 from gutengraph_assets.code_version import code_version
+from gutengraph_assets.embedding import embed_passages
 from gutengraph_assets.partitions import books, every_book
 from gutengraph_assets.resources import GutenGraph
-from gutengraph_core.embedding import Embedder, Matrix
+from gutengraph_core.embedding import Embedder
 from gutengraph_core.errors import NotBuilt
 from gutengraph_core.library import BookRecord
 from gutengraph_core.settings import Settings
@@ -20,8 +20,6 @@ from gutengraph_core.vector_index import IndexReport
 from gutengraph_core.vectors import ChunkTable
 
 VECTORS = CHUNKS.append(pa.field("embedding", pa.list_(pa.float32())))
-AT_ONCE = 128
-"""Passages handed to the embedder between two reports of progress: four of its batches."""
 
 
 @dg.asset(
@@ -50,7 +48,7 @@ def embeddings_table(context: dg.AssetExecutionContext, gutengraph: GutenGraph) 
             # Opened before anything is embedded: another model's table refuses at once.
             table = ChunkTable.open(step.library, embedder.identity, create=True)
             done = table.replace_book(
-                step.book, passages, _embed(step, passages["text"].to_pylist(), embedder)
+                step.book, passages, embed_passages(passages["text"].to_pylist(), embedder, step.progress)
             )
             step.metadata |= {"inserted": done.inserted, "updated": done.updated, "deleted": done.deleted}
         step.contents = {"chunks": step.upstream["chunks"], "embedder": str(embedder.identity)}
@@ -72,14 +70,6 @@ def _stored(step: BookStep, embedder: Embedder) -> int:
         return ChunkTable.open(step.library, embedder.identity).count(step.book)
     except NotBuilt:
         return 0
-
-
-def _embed(step: BookStep, texts: list[str], embedder: Embedder) -> Matrix:
-    parts = [np.zeros((0, embedder.identity.dimension), dtype=np.float32)]
-    for start in range(0, len(texts), AT_ONCE):
-        parts.append(embedder.embed_documents(texts[start : start + AT_ONCE]))
-        step.progress(min(start + AT_ONCE, len(texts)), len(texts))
-    return np.concatenate(parts)
 
 
 COVERAGE = "index_coverage"

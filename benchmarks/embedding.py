@@ -1,0 +1,131 @@
+"""Chunking and embedding a book through the pipeline's own functions, against the library's raw `encode` of the
+same texts in the same run; and the memory of one book to forty.
+
+    python -m benchmarks.embedding --mirror FOLDER
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import psutil
+
+from benchmarks.results import table, write
+from gutengraph_assets.embedding import embed_passages
+from gutengraph_assets.gutenberg.acquire import acquire
+from gutengraph_assets.progress import Console, Meter, listening
+from gutengraph_assets.text.chunking import chunk_body, chunk_table
+from gutengraph_core.embedding.batches import MOST
+from gutengraph_core.embedding.folders import embedded_folder
+from gutengraph_core.embedding.sentence_transformers import LocalEmbedder
+from gutengraph_core.errors import GutenGraphError
+from gutengraph_core.settings import Settings
+from gutengraph_core.vectors import ChunkTable
+
+LOOKED_AT = (1, 5, 10, 20, 30, 40)
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds by the wall, and of this process's cores."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+class Bench:
+    """One data folder and one embedder."""
+
+    def __init__(self, home: Path, mirror: Path) -> None:
+        self.settings = Settings(home=home, mirror=str(mirror))
+        self.folder = embedded_folder()
+        self.embedder = LocalEmbedder(self.folder)
+        self.embedder.embed_query("the weights are loaded before anything is timed")
+
+    def pipeline(self, book: int, *, most: int | None = None) -> list[str]:
+        """Chunk, embed and write the first `most` passages of a book that has been fetched."""
+        library = self.settings.library
+        body, record = library.body(book), library.record(book)
+        tokenizer = self.embedder.tokenizer
+        found = chunk_body(body, record.chapters, tokenizer, target_tokens=300, overlap=30)
+        rows = chunk_table(record, body, found[:most])
+        texts: list[str] = rows["text"].to_pylist()
+        vectors = embed_passages(texts, self.embedder, Meter(book, "embed"))
+        ChunkTable.open(library, self.embedder.identity, create=True).replace_book(book, rows, vectors)
+        return texts
+
+    def time_against_encode(self, book: int) -> str:
+        """Raw, pipeline, raw: a drift of the machine falls on both."""
+        from sentence_transformers import SentenceTransformer
+
+        acquire(book, self.settings)
+        texts: list[str] = []
+        raw_model = SentenceTransformer(str(self.folder.path))
+        found = self.pipeline_texts(book)
+
+        def raw() -> object:
+            return raw_model.encode(found, batch_size=MOST, show_progress_bar=False)
+
+        first, ours, last = timed(raw), timed(lambda: texts.extend(self.pipeline(book))), timed(raw)
+        if texts != found:
+            raise SystemExit("the two did not embed the same texts")
+        wall, cpu = ((first[i] + last[i]) / 2 for i in (0, 1))
+        rows = [
+            ["raw `encode`, before and after", f"{first[0]:.1f} s, {last[0]:.1f} s", f"{cpu:.1f} s", "1"],
+            [
+                "chunk, embed, write the table",
+                f"{ours[0]:.1f} s",
+                f"{ours[1]:.1f} s",
+                f"{ours[0] / wall:.2f} (of core time {ours[1] / cpu:.2f})",
+            ],
+        ]
+        return f"Book {book}, {len(texts):,} passages.\n\n" + table(["", "wall", "core time", "ratio"], rows)
+
+    def pipeline_texts(self, book: int) -> list[str]:
+        """The passages, not timed: what both are given."""
+        library = self.settings.library
+        body, record = library.body(book), library.record(book)
+        found = chunk_body(body, record.chapters, self.embedder.tokenizer, target_tokens=300, overlap=30)
+        return [str(text) for text in chunk_table(record, body, found)["text"].to_pylist()]
+
+    def memory(self, books: list[int], *, most: int) -> str:
+        """Resident size of this process after so many books."""
+        process = psutil.Process()
+        rows = []
+        done = 0
+        for book in books:
+            try:
+                acquire(book, self.settings)
+                self.pipeline(book, most=most)
+            except GutenGraphError as error:
+                click.echo(f"left out: {error}", err=True)
+                continue
+            done += 1
+            if done in LOOKED_AT:
+                rows.append([done, f"{process.memory_info().rss / 1e6:,.0f} MB"])
+        return f"The first {most} passages of each book.\n\n" + table(["books", "resident"], rows)
+
+
+def mirror_books(mirror: Path) -> list[int]:
+    """The numbers of a mirror's books, in its own layout."""
+    return sorted(int(path.name) for path in (mirror / "cache" / "epub").iterdir() if path.name.isdigit())
+
+
+@click.command()
+@click.option("--mirror", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--book", default=2701, show_default=True, help="The book that is timed.")
+@click.option("--most", default=48, show_default=True, help="Passages of each book when memory is looked at.")
+def main(mirror: Path, book: int, most: int) -> None:
+    """Time one book against raw `encode`, then look at memory over the mirror's books."""
+    with tempfile.TemporaryDirectory(prefix="gutengraph-bench-") as home, listening(Console()):
+        bench = Bench(Path(home), mirror)
+        time_text = bench.time_against_encode(book)
+        memory_text = bench.memory([b for b in mirror_books(mirror) if b != book], most=most)
+    write("embedding", "Chunk and embed", f"{time_text}\n\n## Memory\n\n{memory_text}")
+
+
+if __name__ == "__main__":
+    main()
