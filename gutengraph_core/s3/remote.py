@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import threading
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,14 +32,33 @@ REFRESH_S = 60.0
 INDEX_SHARE = 0.9
 """Of the cache for a table that is read in the bucket: the rest is for what is known of its files."""
 
+LEAST_FILES = 64 << 20
+"""Bytes of books' files (texts, ledgers, arcs) that are kept here however small the cache is: what one page of
+several books shows."""
+
 _CURRENT = "graph/CURRENT"
+_RECORD = "book.json"
+
+
+class BucketLibrary(Library):
+    """The cache as a library: a book's file is fetched when its path is asked for."""
+
+    def __init__(self, home: Path, bring: Callable[[str], None]) -> None:
+        super().__init__(home)
+        self._bring = bring
+
+    def path(self, book: int, name: str) -> Path:
+        """As everywhere; what the copy has is there when this returns. Raises S3Error, DataFolderError."""
+        if name != _RECORD:  # the records of all books came with the manifest
+            self._bring(f"books/{book}/{name}")
+        return super().path(book, name)
 
 
 class RemoteLibrary:
     """The copy of GUTENGRAPH_S3_URI. Cheap to construct; asks the bucket when it is first used.
 
-    A local cache under the data folder holds the books' records and the published graph, and the table if it is
-    no larger than `s3_cache_mb`. A larger table is read in the bucket itself by LanceDB, whose cache for indices
+    A local cache under the data folder holds the books' records and the published graph, the other files of books
+    that were asked for, and the table if it is no larger than `s3_cache_mb`. A larger table is read in the bucket itself by LanceDB, whose cache for indices
     in memory is then bounded by the same number.
     """
 
@@ -47,7 +68,7 @@ class RemoteLibrary:
         self._endpoint = settings.s3_endpoint
         self._limit = settings.s3_cache_mb << 20
         name = hashlib.sha256(f"{self._endpoint}\n{settings.s3_uri}".encode()).hexdigest()[:16]
-        self._library = Library(settings.home / "cache" / "s3" / name)
+        self._library = BucketLibrary(settings.home / "cache" / "s3" / name, self._bring)
         self._lock = threading.RLock()
         self._client: Any = None
         self._manifest: Manifest | None = None
@@ -95,7 +116,7 @@ class RemoteLibrary:
         """Bring the cache to the manifest's state: what is referred to before what refers to it, then the rest
         goes.
         """
-        kept = {key for key in manifest.files if key.startswith("graph/") or key.endswith("/book.json")}
+        kept = {key for key in manifest.files if key.startswith("graph/") or key.endswith(f"/{_RECORD}")}
         if self._fits(manifest):
             kept |= {key for key in manifest.files if key.startswith("lancedb/")}
         kept.discard(_CURRENT)
@@ -110,7 +131,21 @@ class RemoteLibrary:
         if manifest.graph_version:
             write_text(self._library.home / _CURRENT, f"v{manifest.graph_version}\n")
             kept.add(_CURRENT)
-        _tidy(self._library.home, kept)
+        # Other files of books that are here already may stay: each is compared when it is asked for.
+        _tidy(self._library.home, kept | {key for key in manifest.files if key.startswith("books/")})
+
+    def _bring(self, key: str) -> None:
+        """One file of a book into the cache, if the copy has it."""
+        manifest = self._refresh()
+        entry = manifest.files.get(key)
+        if entry is None:
+            return
+        with self._lock, s3_errors(f"s3://{self._bucket}/{self._prefix}"):
+            home = self._library.home
+            fetched = fetch(self._client, self._bucket, self._prefix, {key: entry}, home)
+            os.utime(home / key)
+            if fetched:
+                _trim(home / "books", max(self._limit, LEAST_FILES), spared=home / key)
 
     def _fits(self, manifest: Manifest) -> bool:
         size = sum(entry.size for key, entry in manifest.files.items() if key.startswith("lancedb/"))
@@ -140,6 +175,18 @@ def storage_options(endpoint: str | None, region: str | None) -> dict[str, str]:
     if endpoint:
         options |= {"aws_endpoint": endpoint, "allow_http": str(endpoint.startswith("http://")).lower()}
     return options
+
+
+def _trim(folder: Path, limit: int, *, spared: Path) -> None:
+    """Remove the files that were asked for longest ago until those left have `limit` bytes at most."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != _RECORD and path != spared]
+    held = {path: path.stat() for path in files}
+    size = spared.stat().st_size + sum(stat.st_size for stat in held.values())
+    for path in sorted(held, key=lambda path: held[path].st_mtime_ns):
+        if size <= limit:
+            return
+        path.unlink(missing_ok=True)
+        size -= held[path].st_size
 
 
 def _tidy(home: Path, kept: set[str]) -> None:

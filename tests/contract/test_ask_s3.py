@@ -136,6 +136,25 @@ def test_a_later_sync_is_seen(
     assert len(manifests) == (1 if cache_mb == BIG else 0)
 
 
+def test_a_book_s_other_files_come_when_they_are_asked_for(
+    server: Seaweed, source: Library, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = far(tmp_path / "empty", server, bucket).library
+    cache = there.home / "books"
+    assert {path.name for path in cache.rglob("*") if path.is_file()} == {"book.json"}
+    assert there.body(7) == source.body(7)
+    nodes = there.path(7, "graph/nodes.parquet").read_bytes()
+    assert nodes == source.path(7, "graph/nodes.parquet").read_bytes()
+    assert not there.path(7, "no-such-file").exists()
+    # The cache is bounded: what was asked for longest ago goes.
+    monkeypatch.setattr(remote, "LEAST_FILES", len(nodes) + 10)
+    small = far(tmp_path / "empty", server, bucket, s3_cache_mb=NONE).library
+    assert small.path(8, "graph/nodes.parquet").exists()
+    assert {
+        p.relative_to(cache).as_posix() for p in cache.rglob("*") if p.is_file() and p.name != "book.json"
+    } == {"8/graph/nodes.parquet"}
+
+
 def test_the_second_process_fetches_nothing_again(
     server: Seaweed, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
