@@ -30,8 +30,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def write(name: str, title: str, text: str) -> None:
     """`benchmarks/<name>.md`, and the same on stdout."""
     load = psutil.getloadavg()[0]
+    # Where somebody's folders lie is nobody else's business.
+    given = " ".join("FOLDER" if Path(argument).exists() else argument for argument in sys.argv[1:])
     header = (
-        f"# {title}\n\n`python -m benchmarks.{name} {' '.join(sys.argv[1:])}`".rstrip()
+        f"# {title}\n\n`python -m benchmarks.{name} {given}`"
         + f", {machine()}, {datetime.now(UTC):%Y-%m-%d}; load average at the end {load:.1f}.\n\n"
     )
     (HERE / f"{name}.md").write_text(header + text.strip() + "\n", encoding="utf-8")
