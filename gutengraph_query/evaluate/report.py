@@ -29,6 +29,11 @@ _ROWS: tuple[tuple[str, str], ...] = (
     ("the same, chunks without neighbours: hit@5", "hit@5_hybrid_core"),
     ("the same, chunks without neighbours: answer@5", "answer@5_hybrid_core"),
     *((f"answer rate, {mode}", f"answer_{mode}") for mode in MODES),
+    *((f"claims to know, {mode}", f"known_{mode}") for mode in MODES),
+    *((f"names of other books, {mode}", f"cross_book_names_{mode}") for mode in MODES),
+)
+_FOREIGN: tuple[tuple[str, str], ...] = tuple(
+    (f"says it does not know, {mode}", f"unknown_{mode}_on_foreign_questions") for mode in MODES
 )
 
 
@@ -46,6 +51,9 @@ def show_report(report: Report) -> None:
         shares = [part["scores"][name] for part in built.values()]
         total = report["total"][name]
         table.add_row(title, *(_cell(s) for s in shares), _cell(total), _interval(total))
+    for title, name in _FOREIGN:  # of questions that are about no book
+        total = report["total"][name]
+        table.add_row(title, *("" for _ in built), _cell(total), _interval(total))
     console.print(table)
     for book, part in built.items():
         console.print(f"{book}: {escape(part['title'])}")

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
+from gutengraph_core import names
 from gutengraph_core.errors import NotBuilt, UnknownBook
 from gutengraph_core.graph.read import Graph
 from gutengraph_core.library import now
 from gutengraph_query.ask import run
 from gutengraph_query.brains import Brains
+from gutengraph_query.evaluate.foreign import FOREIGN
 from gutengraph_query.evaluate.gold import GoldBook, GoldQuestion, load_gold
 from gutengraph_query.evaluate.memo import RememberingEmbedder
 from gutengraph_query.evaluate.passages import passage_shares, passages_found
@@ -28,6 +30,7 @@ from gutengraph_query.evaluate.score import (
     share,
 )
 from gutengraph_query.listing import graph_with
+from gutengraph_query.merging.spans import capitalised
 from gutengraph_query.state import Mode, QueryState
 
 MODES: tuple[Mode, ...] = ("vector", "graph", "hybrid", "auto")
@@ -52,6 +55,8 @@ class Report(TypedDict):
 
     per_book: dict[str, BookReport]
     total: Scores
+    foreign: list[dict[str, Any]]
+    """Questions whose answer is in no book: what each mode answered, and whether it claimed to know."""
     models: dict[str, str]
     command: str
     date: str
@@ -81,9 +86,11 @@ def evaluate(here: Brains, gold_dir: Path, *, command: str, say: Say) -> Report:
             "None of the gold's books is built.",
             remedy=f"Run `gutengraph add {ids}`, then `gutengraph build {ids}`.",
         )
+    foreign = _ask_foreign(here, say)
     return Report(
         per_book=per_book,
-        total=_total(built),
+        total={**_total(built), **foreign_scores(foreign)},
+        foreign=foreign,
         models=_models(here, [int(b) for b, report in per_book.items() if report["built"]]),
         command=command,
         date=now(),
@@ -99,11 +106,12 @@ def _score_book(here: Brains, graph: Graph, book: GoldBook, say: Say) -> BookRep
         **relation_scores(book, [entry for entry, _ in entries], relations),
     }
     say(f"{book.title}: {len(characters)} characters, {len(relations)} relations scored.")
+    others = _names_of_others(graph, here, book.gutenberg_id) if book.questions else frozenset()
     answers = []
     for n, question in enumerate(book.questions, start=1):
         states = {m: run(here, question.question, mode=m, book=book.gutenberg_id) for m in MODES}
         found = passages_found(here, question)
-        answers.append(_scored_question(question, states, found))
+        answers.append(_scored_question(question, states, found, others))
         say(f"{book.title}: question {n} of {len(book.questions)} asked in {len(MODES)} modes.")
     scores |= question_scores(answers)
     return BookReport(title=book.title, built=True, scores=scores, answers=answers)
@@ -118,8 +126,47 @@ def _what_was_found(graph: Graph, book: int) -> tuple[list[tuple[Entry, str]], l
     return entries, [FoundRelation(e.source, e.type, e.target) for e in graph.relations(book)]
 
 
+def _names_of_others(graph: Graph, here: Brains, book: int) -> frozenset[str]:
+    """Names of the other books' characters that do not stand in this one, folded."""
+    rows, _ = here.table.rows(book)
+    text = f" {' '.join(names.words(' '.join(rows['text'].to_pylist())))} "
+    theirs = {
+        names.key(name)
+        for node in graph.vectors.nodes
+        if node.label == "Character" and node.book != book
+        for name in (node.name, *node.aliases)
+    }
+    return frozenset(name for name in theirs if name and f" {name} " not in text)
+
+
+def _ask_foreign(here: Brains, say: Say) -> list[dict[str, Any]]:
+    found = []
+    for question in FOREIGN:
+        states = {m: run(here, question, mode=m) for m in MODES}
+        found.append(
+            {
+                "question": question,
+                "known": {mode: state["known"] for mode, state in states.items()},
+                "answer": {mode: state["answer"] for mode, state in states.items()},
+            }
+        )
+    say(f"{len(FOREIGN)} questions asked whose answer is in no book.")
+    return found
+
+
+def foreign_scores(asked: Sequence[dict[str, Any]]) -> Scores:
+    """For each mode, of how many questions whose answer is in no book it says that it does not know."""
+    return {
+        f"unknown_{mode}_on_foreign_questions": share(sum(not a["known"][mode] for a in asked), len(asked))
+        for mode in MODES
+    }
+
+
 def _scored_question(
-    question: GoldQuestion, states: dict[Mode, QueryState], found: dict[str, bool | None]
+    question: GoldQuestion,
+    states: dict[Mode, QueryState],
+    found: dict[str, bool | None],
+    others: frozenset[str],
 ) -> dict[str, Any]:
     passages = [hit["text"] for hit in states["vector"]["vector_results"]][:5]
     return {
@@ -133,7 +180,13 @@ def _scored_question(
         "right": {mode: answer_is_right(state["answer"], question) for mode, state in states.items()},
         "known": {mode: state["known"] for mode, state in states.items()},
         "answer": {mode: state["answer"] for mode, state in states.items()},
+        "cross_book": {mode: cross_book(state["answer"], others) for mode, state in states.items()},
     }
+
+
+def cross_book(answer: str, others: frozenset[str]) -> list[str]:
+    """The names in an answer that are of characters of other books."""
+    return [name for name in capitalised(answer) if names.key(name) in others]
 
 
 def question_scores(answers: Sequence[dict[str, Any]]) -> Scores:
@@ -150,6 +203,11 @@ def question_scores(answers: Sequence[dict[str, Any]]) -> Scores:
     }
     for mode in MODES:
         scores[f"answer_{mode}"] = share(sum(a["right"][mode] for a in answers), len(answers))
+    for mode in MODES:
+        scores[f"known_{mode}"] = share(sum(a["known"][mode] for a in answers), len(answers))
+        scores[f"cross_book_names_{mode}"] = share(
+            sum(bool(a["cross_book"][mode]) for a in answers), len(answers)
+        )
     for kind in ("vector", "graph", "hybrid"):
         of_kind = [a for a in answers if a["kind"] == kind]
         for mode in MODES:

@@ -137,12 +137,14 @@ def test_evaluate(tmp_path: Path) -> None:
     result = call(cli.evaluate, str(tmp_path), "--json")
     assert "question 2 of 2" in result.stderr
     report = json.loads(result.stdout)
-    assert list(report) == ["per_book", "total", "models", "command", "date"]
+    assert list(report) == ["per_book", "total", "foreign", "models", "command", "date"]
     assert report["per_book"]["8"] == {
         "title": "Absent", "built": False, "reason": "It is not in the library.",
     }  # fmt: skip
     scores = report["per_book"]["7"]["scores"]
-    assert scores == report["total"]
+    foreign = {name: part for name, part in report["total"].items() if name.endswith("foreign_questions")}
+    assert {**scores, **foreign} == report["total"]
+    assert [part["of"] for part in foreign.values()] == [len(report["foreign"])] * 4 == [10] * 4
     values = {name: (part["hits"], part["of"]) for name, part in scores.items()}
     assert values["recall_main"] == (2, 2)
     assert values["recall_all"] == (2, 3)
@@ -157,7 +159,11 @@ def test_evaluate(tmp_path: Path) -> None:
     assert values["answer_vector"] == values["answer_hybrid"] == values["answer_auto"] == (2, 2)
     assert report["models"]["query_llm"].startswith("embedded:fake")
 
+    assert values["known_hybrid"] == (2, 2)
+    assert [values[f"cross_book_names_{mode}"][0] for mode in ("vector", "graph", "hybrid", "auto")] == [0] * 4
+
     shown = call(cli.evaluate, str(tmp_path)).stdout
+    assert "says it does not know, hybrid" in shown
     assert "character recall, main" in shown
     assert "answer@5, hybrid search, all books" in shown
     assert "answer@5, vectors alone, all books" in shown

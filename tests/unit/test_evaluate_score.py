@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from gutengraph_core.errors import SettingsError
+from gutengraph_query.evaluate.foreign import FOREIGN
 from gutengraph_query.evaluate.gold import GoldBook, GoldQuestion, load_gold
-from gutengraph_query.evaluate.run import question_scores
+from gutengraph_query.evaluate.run import cross_book, foreign_scores, question_scores
 from gutengraph_query.evaluate.score import (
     Entry,
     FoundRelation,
@@ -138,6 +139,8 @@ def test_question_scores_by_mode_and_kind() -> None:
             "answer@5": True,
             "all_books": {"hit@5_vector": hit, "answer@5_vector": right},
             "right": {**modes, "graph": not right},
+            "known": modes,
+            "cross_book": dict.fromkeys(modes, ["Ahab"] if hit else []),
         }
 
     scores = question_scores([answer("vector", True, True), answer("graph", None, False)])
@@ -148,6 +151,23 @@ def test_question_scores_by_mode_and_kind() -> None:
     assert scores["answer_vector"] == share(1, 2)
     assert scores["answer_graph_on_graph_questions"] == share(1, 1)
     assert scores["answer_auto_on_hybrid_questions"]["value"] is None
+    assert scores["known_vector"] == share(1, 2)
+    assert scores["cross_book_names_hybrid"] == share(1, 2)
+
+
+def test_what_is_known_of_foreign_questions() -> None:
+    modes = dict.fromkeys(("vector", "graph", "hybrid", "auto"), False)
+    scores = foreign_scores([{"known": modes}, {"known": {**modes, "vector": True}}])
+    assert scores["unknown_vector_on_foreign_questions"] == share(1, 2)
+    assert scores["unknown_hybrid_on_foreign_questions"] == share(2, 2)
+    assert len(FOREIGN) == len(set(FOREIGN)) == 10
+
+
+def test_names_of_other_books_are_found_in_an_answer() -> None:
+    others = frozenset({"captain ahab", "ahab"})
+    assert cross_book("Perhaps Ahab [1] or Lucy.", others) == ["Ahab"]
+    assert cross_book("Perhaps Captain Ahab’s ship.", others) == ["Captain Ahab"]
+    assert cross_book("Perhaps Lucy [1].", others) == []
 
 
 def test_gold_is_read_with_its_questions(tmp_path: Path) -> None:
