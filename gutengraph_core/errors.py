@@ -110,6 +110,10 @@ class CypherFailed(GutenGraphError):
     """An allowed statement that Kuzu could not run: its own error, or a limit of time or memory."""
 
 
+class SqlRefused(GutenGraphError):
+    """SQL over the catalogue that is no single SELECT, or that DuckDB could not run within its limits."""
+
+
 class NotBuilt(GutenGraphError):
     """A question or listing needs something that has not been built yet."""
 

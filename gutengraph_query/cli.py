@@ -53,10 +53,10 @@ def _sentence(words: tuple[str, ...]) -> str:
 @click.argument("question", nargs=-1, required=True)
 @click.option(
     "--mode",
-    type=click.Choice(["auto", "vector", "graph", "hybrid"]),
+    type=click.Choice(["auto", "vector", "graph", "hybrid", "tools"]),
     default="auto",
     show_default=True,
-    help="Which brain is asked; auto decides by the question.",
+    help="Which brain is asked; auto decides by the question, tools lets an instruct model decide step by step.",
 )
 @_book
 @_up_to

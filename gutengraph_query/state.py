@@ -8,9 +8,9 @@ from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
-Mode = Literal["auto", "vector", "graph", "hybrid"]
-Route = Literal["vector", "graph", "hybrid"]
-MODES: tuple[Mode, ...] = ("auto", "vector", "graph", "hybrid")
+Mode = Literal["auto", "vector", "graph", "hybrid", "tools"]
+Route = Literal["vector", "graph", "hybrid", "tools"]
+MODES: tuple[Mode, ...] = ("auto", "vector", "graph", "hybrid", "tools")
 
 
 class PassageHit(TypedDict):

@@ -41,18 +41,23 @@ def generate(question: str, evidence: Evidence, *, llm: LLM) -> Draft | None:
     spent = (1, reply.prompt_tokens, reply.completion_tokens)
     if NOT_TOLD.casefold() in reply.text.casefold():
         return Draft(UNKNOWN, False, str(llm.identity), *spent)
-    sentences = _sentences(reply.text, cut=reply.finish_reason == "length")
     told = f"{evidence.text()}\n{question}\n{' '.join(text for _, text in shown)}"
+    text, notes = checked(reply.text, told, citations, cut=reply.finish_reason == "length")
+    return Draft(text, True, str(llm.identity), *spent, notes=tuple(notes)) if text else None
+
+
+def checked(text: str, told: str, citations: list[Citation], *, cut: bool) -> tuple[str, list[str]]:
+    """An answer without the sentences that name strangers to `told`, each of the others with its citation; and what
+    was dropped. `cut`: the reply broke off, and its last sentence is dropped unless it is whole.
+    """
     kept, notes = [], []
-    for sentence in sentences:
+    for sentence in _sentences(text, cut=cut):
         strangers = [name for name in capitalised(_inner(sentence)) if not _stands(name, told)]
         if strangers:
             notes.append(f"dropped a sentence that names {', '.join(strangers)}, who is not in the evidence")
         else:
             kept.append(_cited(sentence, citations))
-    if not kept:
-        return None
-    return Draft(" ".join(kept), True, str(llm.identity), *spent, notes=tuple(notes))
+    return " ".join(kept), notes
 
 
 def edge_key(edge: EdgeQuote) -> tuple[int, int, int]:
@@ -102,6 +107,8 @@ def _cited(sentence: str, citations: list[Citation]) -> str:
 
     sentence = _CITED.sub(valid, sentence)
     if _CITED.search(sentence):
+        return sentence
+    if not citations:
         return sentence
     words = set(names.words(sentence))
     nearest = max(citations, key=lambda c: (len(words & set(names.words(c["text"]))), -c["n"]))

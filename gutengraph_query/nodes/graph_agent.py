@@ -8,19 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gutengraph_core.graph.read import Edge, book_of
-from gutengraph_core.graph.schema import STATED, SYMMETRIC
 from gutengraph_query.brains import Brains, GraphView, brains
 from gutengraph_query.nodes.common import Update, count, message, spent, timed
 from gutengraph_query.retrieval.cypher import Written, cells, told, write_and_run
+from gutengraph_query.retrieval.edges import edge_quote
 from gutengraph_query.retrieval.ego import ScoredWalk, joining, keep_relevant, walk
 from gutengraph_query.retrieval.entry import Entry, named, nearest
 from gutengraph_query.retrieval.lookup import Found, Lookup, Lookups
 from gutengraph_query.retrieval.passages import passage_hit
 from gutengraph_query.retrieval.reading import AnyGraph
 from gutengraph_query.retrieval.templates import NEEDS_EDGE, Call, by_shape, fill
-from gutengraph_query.state import EdgeQuote, EntryNode, GraphHit, PassageHit, QueryState
+from gutengraph_query.state import EntryNode, GraphHit, PassageHit, QueryState
 from gutengraph_query.understanding.question import Question, read_question
-from gutengraph_query.understanding.relation_words import said
 
 ENTRIES = 3
 """Nodes entered by vector where the question names none: the gold entry node is among the first three."""
@@ -157,7 +156,7 @@ def _model_query(search: _Search) -> str:
                 answer=answer,
                 book=near[0].book if near else search.book or 0,
                 score=1.0,
-                edges=[_quoted(edge, graph, first=near[0].id) for edge in edges[:_TOLD]],
+                edges=[edge_quote(edge, graph, first=near[0].id) for edge in edges[:_TOLD]],
             )
         )
     search.total = len(rows)
@@ -217,7 +216,7 @@ def _named_hit(node: str, name: str, edges: Sequence[Edge], graph: AnyGraph) -> 
         answer=name,
         book=book_of(node),
         score=round(max((edge.confidence for edge in edges), default=1.0), 4),
-        edges=[_quoted(edge, graph, first=node) for edge in edges[:_TOLD]],
+        edges=[edge_quote(edge, graph, first=node) for edge in edges[:_TOLD]],
     )
 
 
@@ -265,7 +264,7 @@ def _of_lookup(found: Found, graph: AnyGraph) -> GraphHit:
         answer=found.node.name,
         book=found.node.book,
         score=round(found.confidence, 4),
-        edges=[_quoted(edge, graph, first=found.node.id) for edge in edges],
+        edges=[edge_quote(edge, graph, first=found.node.id) for edge in edges],
     )
 
 
@@ -278,28 +277,6 @@ def _of_walk(scored: ScoredWalk, graph: AnyGraph) -> GraphHit:
         book=trail.edges[0].book,
         score=round(scored.score, 4),
         edges=[
-            _quoted(edge, graph, first=node) for node, edge in zip(trail.nodes, trail.edges, strict=False)
+            edge_quote(edge, graph, first=node) for node, edge in zip(trail.nodes, trail.edges, strict=False)
         ],
     )
-
-
-def _quoted(edge: Edge, graph: AnyGraph, *, first: str) -> EdgeQuote:
-    return EdgeQuote(
-        line=edge.line,
-        book=edge.book,
-        chapter=edge.chapter,
-        start=edge.start,
-        end=edge.end,
-        quote=edge.quote,
-        confidence=round(edge.confidence, 4),
-        sentence=in_words(edge, graph, first=first),
-    )
-
-
-def in_words(edge: Edge, graph: AnyGraph, *, first: str) -> str:
-    """An edge as a sentence: 'Ahab is captain of Pequod.' A symmetric relation begins with `first`."""
-    turned = edge.type in SYMMETRIC and edge.target == first
-    subject, other = (edge.target, edge.source) if turned else (edge.source, edge.target)
-    gender = graph.vectors.nodes[graph.vectors.row[subject]].gender
-    kind = said(edge.type, gender=gender, sure=edge.confidence >= STATED)
-    return f"{edge.name(subject)} {kind} {edge.name(other)}."

@@ -160,7 +160,9 @@ def test_evaluate(tmp_path: Path) -> None:
     assert report["models"]["query_llm"].startswith("embedded:fake")
 
     assert values["known_hybrid"] == (2, 2)
-    assert [values[f"cross_book_names_{mode}"][0] for mode in ("vector", "graph", "hybrid", "auto")] == [0] * 4
+    assert [values[f"cross_book_names_{mode}"][0] for mode in ("vector", "graph", "hybrid", "auto")] == [
+        0
+    ] * 4
 
     shown = call(cli.evaluate, str(tmp_path)).stdout
     assert "says it does not know, hybrid" in shown

@@ -50,7 +50,15 @@ def here(home: Path, llm: FakeLLM | None = None, **settings: Any) -> Brains:
 
 def test_the_graph_has_the_nodes_and_edges_of_the_design() -> None:
     drawn = app.get_graph()
-    assert set(drawn.nodes) == {"__start__", "supervisor", "vector_agent", "graph_agent", "merge", "__end__"}
+    assert set(drawn.nodes) == {
+        "__start__",
+        "supervisor",
+        "vector_agent",
+        "graph_agent",
+        "tools_agent",
+        "merge",
+        "__end__",
+    }
     assert {(edge.source, edge.target) for edge in drawn.edges} == {
         ("__start__", "supervisor"),
         ("supervisor", "vector_agent"),
@@ -59,6 +67,8 @@ def test_the_graph_has_the_nodes_and_edges_of_the_design() -> None:
         ("vector_agent", "merge"),
         ("graph_agent", "vector_agent"),
         ("graph_agent", "merge"),
+        ("supervisor", "tools_agent"),
+        ("tools_agent", "__end__"),
         ("merge", "__end__"),
     }
 
@@ -282,8 +292,8 @@ def test_long_lists_are_cut(library: Library) -> None:
 
 
 def test_bad_questions_are_named(built: Path, library: Library) -> None:
-    with pytest.raises(SettingsError, match="'tools' is no mode"):
-        run(here(built), "Who?", mode="tools")  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="'oracle' is no mode"):
+        run(here(built), "Who?", mode="oracle")  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="no question"):
         run(here(built), "  ")
     with pytest.raises(UnknownBook, match="gutengraph add 99"):
@@ -322,7 +332,7 @@ def test_the_environment_gives_the_brains_where_none_are_given(
 
 
 def test_all_modes_are_offered() -> None:
-    assert MODES == ("auto", "vector", "graph", "hybrid")
+    assert MODES == ("auto", "vector", "graph", "hybrid", "tools")
 
 
 def test_the_commands_import_nothing_heavy() -> None:
