@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from gutengraph_query.brains import Brains, using
 from gutengraph_query.state import Citation, EntryNode, Mode, QueryState, Route, Tokens
+from gutengraph_query.tracing import tracing
 
 COMPARED: tuple[Mode, ...] = ("vector", "graph", "hybrid")
 
@@ -43,7 +44,7 @@ def run(
     """The final state for one question. Raises what the nodes raise."""
     from gutengraph_query.app import app
 
-    with using(here):
+    with using(here), tracing():
         state = app.invoke({"query": question, "mode": mode, "book": book, "up_to": up_to})
     return cast(QueryState, state)
 

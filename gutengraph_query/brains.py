@@ -78,7 +78,12 @@ class Brains:
 
     @cached_property
     def llm(self) -> LLM:
-        """What routes and merges. Raises as `open_llm` does."""
+        """What routes and merges, its calls traced where tracing is on. Raises as `open_llm` does."""
+        from gutengraph_query.tracing import TracedLLM, wanted
+
+        return TracedLLM(self._opened_llm()) if wanted() else self._opened_llm()
+
+    def _opened_llm(self) -> LLM:
         if self._given[1] is not None:
             return self._given[1]
         from gutengraph_core.llm import open_llm
