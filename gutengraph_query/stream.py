@@ -14,6 +14,7 @@ from typing import Any, cast
 from gutengraph_query.ask import Answer, answer_of
 from gutengraph_query.brains import Brains, using
 from gutengraph_query.state import Mode, QueryState
+from gutengraph_query.tracing import tracing
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def follow(
     start = time.perf_counter()
     asked: Any = {"query": question, "mode": mode, "book": book, "up_to": up_to}
     state: QueryState = {}
-    with using(here):
+    with using(here), tracing():
         events = cast(Iterator[tuple[str, Any]], app.stream(asked, stream_mode=["updates", "values"]))
         for kind, event in events:
             if kind == "values":

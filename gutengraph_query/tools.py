@@ -12,7 +12,7 @@ from gutengraph_query.catalogue import SCHEMA, Catalogue
 from gutengraph_query.retrieval.edges import edge_quote
 from gutengraph_query.retrieval.ego import walk
 from gutengraph_query.retrieval.entry import named, nearest
-from gutengraph_query.retrieval.passages import find_passages
+from gutengraph_query.retrieval.passages import Search, find_passages
 from gutengraph_query.state import GraphHit, PassageHit
 
 _PATHS = 20
@@ -55,8 +55,7 @@ def tools_for(here: Brains, gathered: Gathered, *, book: int | None, up_to: int 
             here.passages(up_to),
             query,
             here.query_vector(query),
-            k=here.settings.top_k,
-            threshold=here.settings.passage_threshold,
+            Search.of(here.settings),
             book=book if book is not None else book_id,
         )
         gathered.passages += [

@@ -200,7 +200,8 @@ def test_a_book_that_is_not_in_the_graph_is_named_with_the_reason(
         (["characters", "5"], "Error: Book 5: It is not in the library. Run `gutengraph add 5`."),
         (["relations", "5", "--json"], "Error: Book 5: It is not in the library."),
         (["ask", "Who is Lucy?", "--mode", "graph"], "No graph has been built yet."),
-        (["ask", "Who is Lucy?", "--mode", "tools"], "Invalid value for '--mode'"),
+        (["ask", "Who is Lucy?", "--mode", "oracle"], "Invalid value for '--mode'"),
+        (["ask", "Who is Lucy?", "--mode", "tools"], "it cannot call tools. Set GUTENGRAPH_QUERY_LLM"),
         (["ask", " "], "Ask something."),
         (
             ["ask", "why " * 500, "--json"],
