@@ -1,7 +1,7 @@
 """Every book of a mirror built through Dagster in a data folder of its own, and what it took.
 
     python -m benchmarks.backfill build  --home FOLDER --mirror FOLDER [--book ID]…
-    python -m benchmarks.backfill report --home FOLDER
+    python -m benchmarks.backfill report --home FOLDER --mirror FOLDER
 
 `build` registers the mirror's books, smallest first, builds them as `gutengraph build` does (one run a book, all in
 this process, then the index and the merged graph) and keeps what it measures in FOLDER/backfill.jsonl, a line a
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import re
 import threading
 import time
@@ -27,10 +26,14 @@ from typing import Any
 import click
 import psutil
 
+from benchmarks.machine import machine, table
+from gutengraph_core.files import write_json, write_text
 from gutengraph_core.library import Library
 
 LINES = "backfill.jsonl"
 HERE = Path(__file__).parent
+QUIET = 3.0
+"""Load below which the seconds by the wall are about those of a machine with nothing else to do."""
 MOST_OVERHEAD = 0.15
 """Share of the time by the wall that may pass outside of asset functions."""
 
@@ -169,14 +172,124 @@ def _keep(library: Library, row: dict[str, Any]) -> None:
         lines.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
-    return {
-        "cores": psutil.cpu_count(),
-        "memory_gb": round(psutil.virtual_memory().total / 2**30),
-        "python": platform.python_version(),
-        "date": time.strftime("%Y-%m-%d"),
+@main.command()
+@click.option("--home", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option("--mirror", type=click.Path(path_type=Path, exists=True), required=True)
+def report(home: Path, mirror: Path) -> None:
+    """Write the page and the figures of what `build` has done so far."""
+    rows = [json.loads(line) for line in (home / LINES).read_text(encoding="utf-8").splitlines()]
+    library = Library(home.absolute())
+    start = next(row for row in rows if row["what"] == "start")
+    books = [_with_counts(library, row) for row in rows if row["what"] == "book"]
+    finished = [row for row in rows if row["what"] == "library"]
+    inside = sum(sum(row["steps_s"].values()) for row in [*books, *finished])
+    wall = sum(row["wall_s"] for row in [*books, *finished])
+    figures = {
+        **{name: start[name] for name in ("cores", "memory_gb", "python", "date")},
+        "mirror": len(mirror_books(mirror)),
+        "books": books,
+        "library": finished[-1] if finished else None,
+        "wall_s": round(wall, 1),
+        "inside_s": round(inside, 1),
+        "overhead": round(1 - inside / wall, 3),
+        "overhead_quiet": _overhead([row for row in books if row["load"] < QUIET]),
+        "peak_bytes": max(row["peak_bytes"] for row in books),
     }
+    write_json(HERE / "backfill.json", figures)
+    write_text(HERE / "backfill.md", page(figures))
+    click.echo(f"{len(books)} of {figures['mirror']} books, overhead {figures['overhead']:.1%}")
+
+
+def _overhead(rows: list[dict[str, Any]]) -> float | None:
+    wall = sum(row["wall_s"] for row in rows)
+    return round(1 - sum(sum(row["steps_s"].values()) for row in rows) / wall, 3) if rows else None
+
+
+def _with_counts(library: Library, row: dict[str, Any]) -> dict[str, Any]:
+    record = library.record(row["book"])
+    counts = {
+        name: record.counts.get(name, 0) for name in ("words", "windows", "chunks", "cast", "relations")
+    }
+    return row | {
+        "title": record.title,
+        "kind": record.kind,
+        "status": record.status,
+        "reason": record.reason,
+        "counts": counts,
+    }
+
+
+def _percent(share: float | None) -> str:
+    return "none was" if share is None else f"{share:.1%}"
+
+
+STEPS = {"window_names": "names", "embeddings_table": "vectors", "enriched_graph": "graph"}
+"""The steps that take long, and their columns; the others are summed."""
+
+
+def page(figures: dict[str, Any]) -> str:
+    """The figures as a page."""
+    books = figures["books"]
+    rows = []
+    for row in books:
+        steps = row["steps_s"]
+        rest = sum(seconds for name, seconds in steps.items() if name not in STEPS)
+        rows.append(
+            [
+                f"{row['book']} {row['title'].splitlines()[0][:40]}",
+                f"{row['counts']['words']:,}",
+                f"{row['wall_s']:.0f}",
+                *(f"{steps.get(name, 0):.0f}" for name in STEPS),
+                f"{rest:.0f}",
+                f"{row['cpu_s']:.0f}",
+                f"{row['load']:.0f}",
+                row["counts"]["chunks"],
+                row["counts"]["cast"],
+                row["counts"]["relations"],
+                f"{row['peak_bytes'] / 2**30:.1f}",
+                row["status"],
+            ]
+        )
+    header = [
+        "book",
+        "words",
+        "s",
+        *STEPS.values(),
+        "others",
+        "core s",
+        "load",
+        "passages",
+        "cast",
+        "relations",
+    ]
+    counted = {s: sum(r["status"] == s for r in books) for s in ("built", "parked", "failed")}
+    said = [
+        f"- {row['book']}: {row['reason'] or text}"
+        for row in books
+        for text in row["warnings"][:1] or [""]
+        if row["reason"] or text
+    ]
+    missing = figures["mirror"] - len(books)
+    return f"""# A backfill, cold
+
+`python -m benchmarks.backfill build`, then `report`: one run a book through Dagster in one process, as `gutengraph build` does, with the
+embedded models on {figures["cores"]} cores, {figures["memory_gb"]} GB, no GPU, {figures["date"]}; the smallest books first.
+
+- **{len(books)} of the mirror's {figures["mirror"]} books.** {"All." if not missing else f"The other {missing}, the longer ones, were not reached: the machine was shared with other work."}
+- {", ".join(f"{n} {status}" for status, n in counted.items() if n)}. {figures["wall_s"] / 60:.0f} minutes by the wall, of which {figures["inside_s"] / 60:.0f} inside asset functions: **overhead
+  {figures["overhead"]:.1%}** ({MOST_OVERHEAD:.0%} allowed); of the books built at a load under {QUIET} alone: {_percent(figures["overhead_quiet"])}. Checks are
+  counted as overhead.
+- Memory peaked at {figures["peak_bytes"] / 2**30:.1f} GB.
+- *Load* is the mean number of processes that wanted a core while the book was built. Above {figures["cores"]} the seconds are too many: they count
+  the waiting for a core, and for the model, which one process at a time may use. *Core s* is what the process itself has burnt,
+  llama.cpp's waiting threads included. Both are upper bounds; the one quiet measurement is README's.
+
+{table([*header, "GB", "status"], rows)}
+
+{"What was said of single books:" if said else ""}
+
+{chr(10).join(said)}
+"""
 
 
 if __name__ == "__main__":

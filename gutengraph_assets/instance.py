@@ -16,6 +16,7 @@ import psutil
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
+from gutengraph_assets.pools import declare_pools
 from gutengraph_core.errors import StoreError
 from gutengraph_core.files import disk_errors, write_text
 from gutengraph_core.library import Library
@@ -104,6 +105,7 @@ def open_instance(library: Library) -> Iterator[dg.DagsterInstance]:
             remedy=f"Mend {config}, or move {folder} away: the books themselves do not lie there.",
         ) from error
     with instance:
+        declare_pools(instance, library)
         yield instance
 
 

@@ -14,6 +14,7 @@ from conftest import ROOT
 
 from gutengraph_assets.automation import BOOK_ASSETS, LIBRARY_ASSETS
 from gutengraph_assets.definitions import defs
+from gutengraph_assets.pools import POOLS
 from gutengraph_assets.status import UPSTREAM
 from gutengraph_core.tables import CHUNKS, EDGES, ENTITIES, MENTIONS
 
@@ -108,6 +109,10 @@ def test_checks_block_where_later_work_would_be_wrong() -> None:
         ("window_names", "llm_identity"),
         ("enriched_graph", "grounding"),
     }
+
+
+def test_every_pool_is_declared() -> None:
+    assert {pool for key in GRAPH.get_all_asset_keys() for pool in GRAPH.get(key).pools} == set(POOLS)
 
 
 def test_the_merged_graph_is_no_part_of_a_books_job() -> None:
