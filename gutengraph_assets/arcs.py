@@ -247,11 +247,14 @@ def _zoom(axes: Axes, path: Points) -> None:
 
 
 def _marks(arc: Arc) -> list[int]:
-    """The chapter starts that are numbered: those that stand far enough from the one before."""
+    """The chapter starts that are numbered: those that stand far enough from the one before, and from the end,
+    where a number would leave the panel.
+    """
     apart = len(arc.chapters) / MOST_MARKS
+    last = len(arc.chapters) - apart / 2
     marks: list[int] = []
     for start in arc.chapter_starts:
-        if not marks or start >= marks[-1] + apart:
+        if not marks or marks[-1] + apart <= start <= last:
             marks.append(start)
     return marks if len(marks) > 1 else []
 

@@ -1,0 +1,1 @@
+"""Which passages answer a question. Run `python -m experiments.retrieval --help`."""

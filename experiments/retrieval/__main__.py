@@ -123,6 +123,7 @@ def retrieval(gold_dir: Path) -> None:
         "embedder": str(here.embedder.identity),
         "words_a_passage": words,
         "seconds": round(time.monotonic() - began, 1),
+        "date": time.strftime("%Y-%m-%d"),
         "rows": rows,
     }
     write_json(HERE / "results.json", document)
@@ -154,7 +155,7 @@ def _table(document: dict[str, object]) -> str:
         f"`python -m experiments.retrieval GOLD_DIR`: {document['questions']} questions over {document['books']} books at once, "
         f"{document['led_to_one_book']} of which name people or places that lead to one book; {document['embedder']}; five passages, of "
         f"{words[0]} words each by themselves, {words[1]} with one neighbour on either side, {words[2]} with two. "
-        "A difference under .05 is within what chance does to this many questions.",
+        f"2 cores, 24 GB, no GPU, {document['date']}. A difference under .05 is within what chance does to this many questions.",
         "",
         "| | hit@5 | answer@5 | hit@5, 1 neighbour | answer@5, 1 neighbour | hit@5, 2 | answer@5, 2 |",
         "|---|---|---|---|---|---|---|",
