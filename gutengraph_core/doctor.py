@@ -243,10 +243,27 @@ def _better_embeddings(settings: Settings) -> Iterator[Finding]:
 
 
 def _bucket(settings: Settings) -> Iterator[Finding]:
-    if settings.s3_uri:
+    """The copy in S3; it is asked only if questions go there."""
+    if settings.store == "s3":
+        yield _copy(settings)
+    elif settings.s3_uri:
         yield Finding("Bucket", "ok", f"{settings.s3_uri} at {settings.s3_endpoint or 'Amazon'} (not asked)")
-    elif settings.store == "s3":
-        yield Finding("Bucket", "problem", "GUTENGRAPH_STORE=s3 without a bucket", "Set GUTENGRAPH_S3_URI.")
+
+
+def _copy(settings: Settings) -> Finding:
+    from gutengraph_core.errors import GutenGraphError
+    from gutengraph_core.s3.client import make_client, parse_uri, s3_errors
+    from gutengraph_core.s3.manifest import require_manifest
+
+    try:
+        bucket, prefix = parse_uri(settings.s3_uri)
+        client = make_client(settings.s3_endpoint, read_s=PATIENCE_S, tries=1)
+        with s3_errors(f"s3://{bucket}/{prefix}"):
+            copy = require_manifest(client, bucket, prefix)
+    except GutenGraphError as error:
+        return Finding("Bucket", "problem", error.what, error.remedy)
+    found = f"{len(copy.books)} books, {copy.table_rows:,} passages, graph version {copy.graph_version}"
+    return Finding("Bucket", "ok", f"{settings.s3_uri} at {settings.s3_endpoint or 'Amazon'}: {found}")
 
 
 _LOOKS: list[Callable[[Any], Iterator[Finding]]] = [

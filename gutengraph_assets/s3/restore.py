@@ -20,7 +20,8 @@ STAGING = ".restoring"
 """Beside what it becomes, on the same disk: the last step is a move. What a killed restore fetched waits here."""
 
 _TOPS = tuple(sorted(prefix.rstrip("/") for prefix in OURS))
-_HARMLESS = {STAGING, "locks"}
+_BESIDE = {STAGING, "locks", "dagster", "cache"}
+"""What may stand in the folder already, and stays: runs and replies are not part of a copy."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _check_empty(home: Path) -> None:
     found = sorted(
         path.name
         for path in home.iterdir()
-        if path.name not in _HARMLESS and not (resuming and path.name in _TOPS)
+        if path.name not in _BESIDE and not (path.name in _TOPS and (resuming or _without_files(path)))
     )
     if found:
         raise DataFolderError(
@@ -110,10 +111,17 @@ def _check_empty(home: Path) -> None:
         )
 
 
+def _without_files(folder: Path) -> bool:
+    """Whether a folder is nothing but folders: looking at a library that is not there makes some."""
+    return folder.is_dir() and not any(path.is_file() for path in folder.rglob("*"))
+
+
 def _take_back(home: Path, staging: Path) -> None:
     """Undo the moves of a restore that was killed between them."""
     for top in _TOPS:
-        if (home / top).exists():
+        if _without_files(home / top):
+            shutil.rmtree(home / top)
+        elif (home / top).exists():
             (home / top).rename(staging / top)
 
 

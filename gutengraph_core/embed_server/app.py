@@ -100,12 +100,13 @@ def make_app(model: ServedModel, limits: Limits) -> FastAPI:
 
     @app.get("/health")
     async def health() -> Response:
-        """200 if the model embeds a word."""
+        """200 if the model works; idle, or after a failure, it is asked for a word to see."""
+        if batcher.waiting and not batcher.failed:
+            return Response()  # at work: the answer would only come after all that waits
         try:
             await batcher.embed(["a"], [3])
         except ServedError as error:
-            if error.status != 429:  # overloaded is busy, not ill
-                raise Unhealthy(str(error)) from error
+            raise Unhealthy(str(error)) from error
         return Response()
 
     @app.get("/info")

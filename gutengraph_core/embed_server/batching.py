@@ -39,6 +39,8 @@ class Batcher:
         self._queue_limit = queue_limit
         self._queue: list[_Waiting] = []
         self._in_work = 0
+        self.failed = False
+        """Whether the last batch did."""
         self._filled = asyncio.Event()
         self._model = ThreadPoolExecutor(max_workers=1, thread_name_prefix="model")
         self._worker: asyncio.Task[None] | None = None
@@ -94,8 +96,10 @@ class Batcher:
             # Torch raises whatever it likes; each client of the batch is told, and the server goes on.
             except Exception as error:  # noqa: BLE001
                 words = error.what if isinstance(error, GutenGraphError) else str(error)
+                self.failed = True
                 _fail(batch, InferenceFailed(words or type(error).__name__))
             else:
+                self.failed = False
                 for item, vector in zip(batch, vectors, strict=True):
                     if not item.result.done():
                         item.result.set_result(vector)

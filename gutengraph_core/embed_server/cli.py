@@ -7,6 +7,8 @@ import sys
 import click
 
 DEFAULT_PORT = 8081
+KEEP_ALIVE_S = 75
+"""Seconds that an idle connection stays open: a client that embeds a book after a book keeps its own."""
 GRACE_S = 30
 """Seconds that requests under way may still take when the server is told to stop."""
 
@@ -111,5 +113,6 @@ def _serve(host: str, port: int, model: str | None, limits: dict[str, int | bool
         host=host,
         port=port,
         access_log=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S,
     )

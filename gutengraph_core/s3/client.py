@@ -34,7 +34,7 @@ def parse_uri(uri: str | None) -> tuple[str, str]:
     return found[1], found[2] or ""
 
 
-def make_client(endpoint: str | None = None) -> Any:
+def make_client(endpoint: str | None = None, *, read_s: float = READ_S, tries: int = TRIES) -> Any:
     """A boto3 client with the credentials of AWS's usual chain. Raises MissingExtra, SettingsError."""
     try:
         import boto3
@@ -42,9 +42,9 @@ def make_client(endpoint: str | None = None) -> Any:
     except ImportError:
         raise MissingExtra("S3 needs boto3.", remedy="Run `pip install 'gutengraph[s3]'`.") from None
     config = Config(
-        connect_timeout=CONNECT_S,
-        read_timeout=READ_S,
-        retries={"mode": "standard", "total_max_attempts": TRIES},
+        connect_timeout=min(CONNECT_S, read_s),
+        read_timeout=read_s,
+        retries={"mode": "standard", "total_max_attempts": tries},
     )
     try:
         with s3_errors(endpoint or "S3"):

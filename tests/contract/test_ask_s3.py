@@ -200,6 +200,16 @@ def test_what_cannot_be_asked(server: Seaweed, bucket: str, tmp_path: Path) -> N
             _ = brains(settings, other).table
 
 
+def test_doctor_asks_the_copy(server: Seaweed, bucket: str, tmp_path: Path) -> None:
+    from gutengraph_core.doctor import _bucket
+
+    (seen,) = _bucket(far(tmp_path / "empty", server, bucket).settings)
+    assert seen.status == "ok"
+    assert f"2 books, {2 * len(story.chunk_rows(7))} passages, graph version 1" in seen.found
+    (none,) = _bucket(far(tmp_path / "empty", server, bucket, s3_uri=f"s3://{bucket}/bare").settings)
+    assert (none.status, "gutengraph s3 sync" in none.remedy) == ("problem", True)
+
+
 def test_a_copy_without_a_table(server: Seaweed, bucket: str, tmp_path: Path) -> None:
     empty = Library(tmp_path / "nothing")
     empty.home.mkdir()

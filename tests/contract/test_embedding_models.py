@@ -65,7 +65,18 @@ def test_the_embedded_model_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     monkeypatch.setattr(socket.socket, "connect", refuse)
-    assert open_embedder(Settings(threads=1)).embed_query("whale").shape == (384,)
+    assert open_embedder(Settings()).embed_query("whale").shape == (384,)
+
+
+def test_threads_are_those_of_the_settings() -> None:
+    import torch
+
+    before = torch.get_num_threads()
+    try:
+        open_embedder(Settings(threads=1)).embed_query("whale")
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="module")

@@ -118,6 +118,16 @@ def test_only_into_an_empty_folder(filled: Library, client: Any, bucket: str, tm
         restore(Library(holiday), client, bucket, "p")
 
 
+def test_what_a_look_at_nothing_left_behind_is_no_library(client: Any, bucket: str, tmp_path: Path) -> None:
+    there = Library(tmp_path / "there")
+    (there.lancedb_dir / "chunks.lance" / "_versions").mkdir(parents=True)
+    there.dagster_dir.mkdir()
+    (there.dagster_dir / "runs.db").write_bytes(b"history")
+    assert restore(there, client, bucket, "p").fetched > 30
+    assert (there.dagster_dir / "runs.db").read_bytes() == b"history"
+    assert not sync(there, client, bucket, "p", dry_run=True).plan.changes
+
+
 def test_a_dry_run_writes_nothing(client: Any, bucket: str, tmp_path: Path) -> None:
     there = Library(tmp_path / "there")
     report = restore(there, client, bucket, "p", dry_run=True)

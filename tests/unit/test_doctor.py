@@ -153,12 +153,21 @@ def test_an_embedder_that_cannot_be_had(settings: Settings, embedding: str) -> N
     assert found.remedy
 
 
-def test_a_bucket(settings: Settings) -> None:
+def test_a_bucket(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "k")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     assert not [f for f in examine(settings) if f.name == "Bucket"]
     without = finding(settings.model_copy(update={"store": "s3"}), "Bucket")
-    assert (without.status, without.remedy) == ("problem", "Set GUTENGRAPH_S3_URI.")
-    given = finding(settings.model_copy(update={"store": "s3", "s3_uri": "s3://shelf/books"}), "Bucket")
-    assert (given.status, given.found) == ("ok", "s3://shelf/books at Amazon (not asked)")
+    assert without.status == "problem"
+    assert "Set it to s3://<bucket>/<prefix>" in without.remedy
+    shelf = {"s3_uri": "s3://shelf/books", "s3_endpoint": "http://127.0.0.1:9"}
+    given = finding(settings.model_copy(update=shelf), "Bucket")
+    assert (given.status, given.found) == ("ok", "s3://shelf/books at http://127.0.0.1:9 (not asked)")
+    # Where questions go there, it is asked.
+    lost = finding(settings.model_copy(update={"store": "s3", **shelf}), "Bucket")
+    assert lost.status == "problem"
+    assert "s3://shelf/books cannot be used" in lost.found
 
 
 @pytest.mark.parametrize(
