@@ -26,6 +26,8 @@ _GRACE_S = 1.0
 """Kuzu ends a statement by itself at the time-out, if it looks at the clock; after this much more it is killed."""
 _START_S = 20.0
 """A start takes 0.3 s on an idle machine."""
+_BEGIN_S = 2.0
+"""A process that is alive takes a request at once; one that does not is replaced."""
 _WAIT_S = 10.0
 """Longest wait for the statements of others before one's own."""
 _ATTEMPTS = 3
@@ -200,7 +202,7 @@ class _Process:
             self._child.stdin.flush()
         except BrokenPipeError:
             return False
-        return self._line(_START_S) is not None
+        return self._line(_BEGIN_S) is not None
 
     def finish(self, *, timeout_s: float) -> dict[str, Any] | None:
         """The reply, or None if the process died over it or had to be killed."""
