@@ -2,7 +2,7 @@
 #   make demo [BOOK=84] [QUESTION="…"]    build a book and ask it one question three ways
 #   make test                             lint, types, import rules, tests, the wheel
 #   make lab [STUDY=cliff LLM=…]        list the studies of experiments/, or run one on a model
-#   make dev                              Dagster's UI on :3000
+#   make dev                              Dagster's UI on :3000 and the page on :8000
 # PYTHON picks the interpreter (3.11 or 3.12). TORCH_INDEX, if set, is the package index that has a CPU build of torch
 # (see README: on Linux the default index serves a CUDA build of several GB).
 
@@ -51,7 +51,7 @@ lab: setup
 	@$(BIN)/python -m experiments.lab $(if $(STUDY),run $(STUDY) --passages $(PASSAGES) $(if $(LLM),--llm $(LLM)),list --passages $(PASSAGES))
 
 dev: setup
-	$(BIN)/dagster dev -h 127.0.0.1 -p 3000
+	$(BIN)/python scripts/dev.py
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -57,6 +57,8 @@ def main() -> None:
         env["GUTENGRAPH_MIRROR"] = str(ROOT / "data" / "sample")
         pip = [bin_dir / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
         run(*pip, "-c", ROOT / "constraints.txt", f"{wheel}[{EXTRAS}]", cwd=work, env=env)
+        page = "from gutengraph_query.api.pages import WEB; (WEB / 'vendor/cytoscape/LICENSE').read_bytes()"
+        run(bin_dir / "python", "-c", page, cwd=work, env=env)
         run(bin_dir / "gutengraph", "add", "0", cwd=work, env=env)
         run(bin_dir / "gutengraph", "build", "0", cwd=work, env=env)
         answer = json.loads(
