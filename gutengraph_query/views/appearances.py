@@ -29,12 +29,16 @@ class Seen:
         return sum(n for chapter, n in self.chapters.items() if _told(chapter, up_to))
 
     def names(self, up_to: int | None) -> list[str]:
-        """The names used by then, most frequent first."""
+        """The names used by then, most frequent first; of those that differ by capitals alone, the commonest."""
         told = {
             surface: sum(n for chapter, n in by_chapter.items() if _told(chapter, up_to))
             for surface, by_chapter in self.surfaces.items()
         }
-        return [s for s, n in sorted(told.items(), key=lambda item: (-item[1], item[0])) if n]
+        met = [s for s, n in sorted(told.items(), key=lambda item: (-item[1], item[0])) if n]
+        commonest: dict[str, str] = {}
+        for surface in met:
+            commonest.setdefault(names.fold(surface), surface)
+        return list(commonest.values())
 
     def shown_name(self, name: str, up_to: int | None) -> str:
         """`name`, or, where a reader of chapter `up_to` has not met it, the name they know best."""

@@ -180,6 +180,7 @@ def test_a_passage_with_its_mark_and_its_neighbours(page: Any) -> None:
     page.goto(f"/passages/{BOOK}/{start}?end={start + len(quote)}")
     page.wait_for_selector("mark")
     assert page.inner_text("mark") == quote
+    assert page.inner_text(".leaf-text").count("The Fever") == 0  # the heading stands above, once
     assert page.inner_text("h1") == "III. The Fever"
     assert "Lucy" in page.inner_text(".present")
     page.keyboard.press("ArrowLeft")

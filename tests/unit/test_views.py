@@ -60,6 +60,8 @@ def test_a_name_that_is_told_later_is_not_shown_before(built: Library) -> None:
     assert seen.shown_name("Mrs. Marlow", 3) == "Miss Pell"
     assert seen.shown_name("Mrs. Marlow", 9) == "Mrs. Marlow"
     assert seen.names(3) == ["Miss Pell"]
+    loud = Seen({1: 6}, {"LUCY": {1: 1}, "Miss Pell": {1: 2}, "Lucy": {1: 3}}, (0, 4))
+    assert loud.names(1) == ["Lucy", "Miss Pell"]
 
 
 def test_degree_counts_the_relations_that_are_given(graph: Graph, built: Library) -> None:

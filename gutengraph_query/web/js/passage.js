@@ -63,10 +63,12 @@ function heading(page, tag = "h3") {
 
 function text(page) {
   const marked = new URLSearchParams(location.search).has("end") || page.end - page.start > 1;
+  const words = (p) => p.pieces.map((piece) => piece.text).join("").replace(/\s+/g, " ").trim();
+  const headed = (p, i) => i === 0 && words(p) === page.chapter_title && !p.pieces.some((piece) => piece.marked && marked);
   return h(
     "div",
     { class: "leaf-text" },
-    page.paragraphs.map((p) =>
+    page.paragraphs.filter((p, i) => !headed(p, i)).map((p) =>
       h("p", { class: p.verse ? "verse" : "" }, p.pieces.map((piece) => (piece.marked && marked ? h("mark", {}, prose(piece.text)) : prose(piece.text)))),
     ),
   );

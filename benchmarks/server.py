@@ -1,0 +1,158 @@
+"""Fifty readers at once for a minute: does the server answer each of them, and how fast?
+
+    python -m benchmarks.server --home FOLDER [--users 50] [--seconds 60]
+
+Starts `gutengraph serve` on the data folder FOLDER, a process of its own with its default limits. Each reader has a
+loopback address of its own (so that each has the rate limit of one client), does one thing, waits half a second to a
+second and a half as a reader would, and does the next: looks at the shelf, at a cast, at a network, reads a passage,
+or asks a question that the graph answers without a model. Writes `server.md` and `server.json` beside this file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx
+import numpy as np
+
+HERE = Path(__file__).parent
+SERVE = "import sys; from gutengraph_core.cli import main; sys.argv = ['gutengraph', 'serve', '--port', '0']; main()"
+PAUSE_S = (0.5, 1.5)
+WEIGHTS = {"shelf": 1, "book": 1, "cast": 2, "network": 2, "passage": 4, "ask the graph": 3}
+
+
+@click.command()
+@click.option("--home", type=click.Path(exists=True, file_okay=False, path_type=Path), required=True)
+@click.option("--users", default=50, show_default=True, type=click.IntRange(1, 250))
+@click.option("--seconds", default=60.0, show_default=True)
+def main(home: Path, users: int, seconds: float) -> None:
+    """Exit 1 if anything but an answer came back."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE],
+        env={**os.environ, "GUTENGRAPH_HOME": str(home.absolute())},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        url = next(m[0] for line in process.stderr if (m := re.search(r"http://[\d.:]+", line)))
+        times, errors = asyncio.run(_crowd(url, users, seconds))
+    finally:
+        process.terminate()
+        process.wait(30)
+    _report(home, users, seconds, times, errors)
+    sys.exit(1 if errors else 0)
+
+
+async def _crowd(url: str, users: int, seconds: float) -> tuple[dict[str, list[float]], list[str]]:
+    async with httpx.AsyncClient(base_url=url, timeout=60) as first:
+        while (await first.get("/health")).json()["status"] == "starting":
+            await asyncio.sleep(0.5)
+        books = [b["id"] for b in (await first.get("/books")).json() if b["published"]]
+        asked = [(b, q) for b in books for q in (await first.get("/examples", params={"book": b})).json()[:2]]
+    times: dict[str, list[float]] = defaultdict(list)
+    errors: list[str] = []
+    until = time.monotonic() + seconds
+    await asyncio.gather(*(_reader(url, n, until, books, asked, times, errors) for n in range(users)))
+    return times, errors
+
+
+async def _reader(
+    url: str,
+    n: int,
+    until: float,
+    books: list[int],
+    asked: list[tuple[int, str]],
+    times: dict[str, list[float]],
+    errors: list[str],
+) -> None:
+    chance = random.Random(n)
+    transport = httpx.AsyncHTTPTransport(local_address=f"127.0.1.{n + 1}")
+    async with httpx.AsyncClient(base_url=url, timeout=60, transport=transport) as client:
+        await asyncio.sleep(chance.uniform(0, PAUSE_S[1]))
+        while time.monotonic() < until:
+            [kind] = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))
+            start = time.perf_counter()
+            try:
+                response = await _one(client, kind, chance, books, asked)
+                if response.status_code != 200:
+                    errors.append(f"{kind}: {response.status_code} {response.text[:200]}")
+            except httpx.HTTPError as error:
+                errors.append(f"{kind}: {type(error).__name__} {error}")
+            times[kind].append(time.perf_counter() - start)
+            await asyncio.sleep(chance.uniform(*PAUSE_S))
+
+
+async def _one(
+    client: httpx.AsyncClient,
+    kind: str,
+    chance: random.Random,
+    books: list[int],
+    asked: list[tuple[int, str]],
+) -> httpx.Response:
+    book = chance.choice(books)
+    if kind == "ask the graph":
+        about, question = chance.choice(asked)
+        return await client.post("/ask", json={"question": question, "mode": "graph", "book": about})
+    path = {
+        "shelf": "/books",
+        "book": f"/books/{book}",
+        "cast": f"/books/{book}/characters",
+        "network": f"/books/{book}/graph",
+        "passage": f"/passages/{book}/{chance.randrange(100_000)}",
+    }[kind]
+    return await client.get(path)
+
+
+def _report(home: Path, users: int, seconds: float, times: dict[str, list[float]], errors: list[str]) -> None:
+    whole = [t for kind in times.values() for t in kind]
+    rows: list[dict[str, Any]] = [
+        {
+            "what": kind,
+            "requests": len(taken),
+            **{f"p{q}_ms": round(float(np.percentile(taken, q)) * 1000) for q in (50, 95)},
+            "max_ms": round(max(taken) * 1000),
+        }
+        for kind, taken in [*sorted(times.items()), ("all", whole)]
+    ]
+    books = len(list((home / "books").iterdir()))
+    told = {
+        "users": users,
+        "seconds": seconds,
+        "books": books,
+        "load": os.getloadavg()[0],
+        "errors": errors,
+        "rows": rows,
+    }
+    (HERE / "server.json").write_text(json.dumps(told, indent=1) + "\n")
+    lines = [
+        f"# {users} readers at once",
+        "",
+        f"`python -m benchmarks.server --home FOLDER --users {users} --seconds {seconds:.0f}`, {books} books, "
+        f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, no GPU; load of the machine at the end {os.getloadavg()[0]:.1f} "
+        f"(other work ran beside it where that is far above 2). Server and readers share the machine. "
+        f"**{len(whole):,} requests, {len(errors)} errors.**",
+        "",
+        "| | requests | p50, ms | p95, ms | longest, ms |",
+        "|---|---|---|---|---|",
+        *(f"| {r['what']} | {r['requests']:,} | {r['p50_ms']} | {r['p95_ms']} | {r['max_ms']} |" for r in rows),
+    ]  # fmt: skip
+    (HERE / "server.md").write_text("\n".join(lines) + "\n")
+    click.echo("\n".join(lines))
+    for error in errors[:10]:
+        click.echo(error, err=True)
+
+
+if __name__ == "__main__":
+    main()
