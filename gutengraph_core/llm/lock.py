@@ -20,7 +20,8 @@ from filelock import FileLock, Timeout
 
 from gutengraph_core.errors import ModelUnreachable
 
-_log = logging.getLogger(__name__)
+log = logging.getLogger(__name__)
+"""Says what a call waits for; a server listens to it for whoever asked."""
 
 SAY_AFTER_S = 2.0
 """A wait shorter than this is a normal call of somebody else's; a longer one is worth a line in the log."""
@@ -78,7 +79,7 @@ def _acquire(lock: FileLock, start: float, timeout_s: float, holder: Path) -> No
                     f"The embedded model was busy for {timeout_s:.0f} s: {who} is using it.",
                     remedy="Wait until it is done or stop it, or raise GUTENGRAPH_LLM_TIMEOUT_S.",
                 ) from None
-            _log.warning("Waiting for the embedded model: %s is using it.", who)
+            log.warning("Waiting for the embedded model: %s is using it.", who)
             say_at = time.monotonic() + 60.0
 
 

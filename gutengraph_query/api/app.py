@@ -12,7 +12,6 @@ from fastapi import FastAPI
 
 from gutengraph_core.errors import GutenGraphError
 from gutengraph_core.graph import versions
-from gutengraph_core.library import Library
 from gutengraph_query.api import asking, reading
 from gutengraph_query.api.asking import Desk
 from gutengraph_query.api.guard import Guard, check_address
@@ -55,7 +54,7 @@ def create_app(here: Brains, *, warm: bool = True) -> FastAPI:
     app.include_router(reading.router)
     app.mount("/assets", assets(), name="assets")
     app.add_middleware(Pages)
-    app.add_middleware(Guard, settings=here.settings, is_page=is_page, version=lambda: _version(here.library))
+    app.add_middleware(Guard, settings=here.settings, is_page=is_page, version=lambda: _version(here))
     return app
 
 
@@ -70,10 +69,12 @@ def _warm(here: Brains, state: dict[str, object]) -> None:
         state["done"] = True
 
 
-def _version(library: Library) -> int:
-    """Of the graph that is published now; 0 where there is none."""
+def _version(here: Brains) -> int:
+    """Of the graph that is published now; 0 where there is none, or where asking would mean asking a bucket."""
+    if here.settings.store == "s3":
+        return 0
     try:
-        found = versions.current(library)
+        found = versions.current(here.library)
     except GutenGraphError:
         return 0
     return found.number if found else 0

@@ -6,8 +6,9 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from gutengraph_core.errors import GutenGraphError, NotBuilt, SettingsError
+from gutengraph_core.llm import lock
 from gutengraph_query.api.models import (
     STREAM,
     AnswerOut,
@@ -48,6 +50,19 @@ NEAREST = 3
 router = APIRouter(tags=["asking"])
 
 
+_waiting_for: ContextVar[Callable[[str], None] | None] = ContextVar("gutengraph_waiting", default=None)
+"""Who is told what the question of this thread waits for; the query graph's own threads inherit it."""
+
+
+class _Waits(logging.Handler):
+    """Hands what the model's lock says while a question waits to whoever asked it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        tell = _waiting_for.get()
+        if tell is not None:
+            tell(record.getMessage())
+
+
 class Desk:
     """Takes questions in, so many at once, and hands their events out."""
 
@@ -58,12 +73,15 @@ class Desk:
         self._room = settings.answers_at_once + settings.answers_waiting
         self._pending = 0
         self._timeout_s = settings.answer_timeout_s
+        self._waits = _Waits()
+        lock.log.addHandler(self._waits)
 
     def close(self) -> None:
+        lock.log.removeHandler(self._waits)
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def events(self, asked: Asked, modes: Sequence[Mode]) -> AsyncIterator[tuple[str, dict[str, Any]]]:
-        """`step`, `answer` and `failed` of each mode as they come; all modes at once.
+        """`step`, `waiting`, `answer` and `failed` of each mode as they come; all modes at once.
 
         Whoever stops listening stops the questions, each at its next node. Raises Busy before the first event.
         """
@@ -82,10 +100,12 @@ class Desk:
                 gone.set()
 
         def work(mode: Mode) -> None:
+            _waiting_for.set(lambda said: tell(("waiting", {"mode": mode, "said": said})))
             try:
                 for event in self._follow(asked, mode, gone):
                     tell(event)
             finally:
+                _waiting_for.set(None)  # the thread is used again
                 tell(None)
 
         def done(_: object) -> None:

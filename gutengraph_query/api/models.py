@@ -135,6 +135,7 @@ class ComparisonOut(BaseModel):
 EVENTS = """`text/event-stream`, if `Accept` asks for it. Events, each with a JSON object as its data:
 
 - `step` `{mode, node, said, routed_to, passages, paths}`: one node of the query graph has done its part
+- `waiting` `{mode, said}`: what the model is busy with, after two seconds
 - `answer` `{mode, answer}`: the answer, as in the JSON form
 - `failed` `{mode, error, remedy, status}`: this mode gives no answer
 - `done` `{}`: nothing more comes

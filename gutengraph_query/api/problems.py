@@ -20,6 +20,7 @@ from gutengraph_core.errors import (
     ModelUnreachable,
     NotBuilt,
     QuestionTooLong,
+    S3Error,
     SettingsError,
     StoreError,
     UnknownBook,
@@ -66,6 +67,7 @@ _STATUS: Mapping[type[GutenGraphError], int] = {
     ModelRefused: 502,
     MissingExtra: 503,
     StoreError: 503,
+    S3Error: 503,
     Busy: 503,
     TooLate: 504,
 }

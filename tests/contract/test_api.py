@@ -19,6 +19,7 @@ from web_server import brains_of, serving
 from gutengraph_core.errors import ModelUnreachable
 from gutengraph_core.graph.build import build_merged
 from gutengraph_core.library import Library
+from gutengraph_core.llm.lock import model_lock
 from gutengraph_core.settings import Settings
 
 BOOK = web_library.STORY
@@ -135,6 +136,25 @@ def test_reading_goes_on_while_the_model_is_at_work(built: Path) -> None:
         go_on.set()
         asking.join(20)
         assert asked[0].status_code == 200
+
+
+def test_a_question_that_waits_is_told_what_for(built: Path, tmp_path: Path) -> None:
+    def slow(prompt: str) -> dict[str, float]:
+        with model_lock(timeout_s=20, folder=tmp_path):
+            return {" Silas": -1.0}
+
+    with (
+        model_lock(timeout_s=20, folder=tmp_path),
+        serving(brains_of(settings_of(built), FakeLLM(logprobs=slow))) as url,
+    ):
+        question = {"question": CAPTAIN, "mode": "vector", "book": BOOK}
+        with httpx.stream(
+            "POST", f"{url}/ask", json=question, headers={"Accept": "text/event-stream"}, timeout=30
+        ) as answer:
+            start = time.monotonic()
+            said = next(line for line in answer.iter_lines() if "is using it" in line)
+    assert time.monotonic() - start < 10
+    assert json.loads(said.removeprefix("data: "))["mode"] == "vector"
 
 
 def test_an_answer_that_takes_too_long_says_so(built: Path) -> None:

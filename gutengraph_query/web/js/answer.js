@@ -3,7 +3,7 @@
 import { count, failure, h, inWords, number, prose, show, skeleton, withCode } from "./dom.js";
 import { placeLink, shortened, withFootnotes } from "./footnotes.js";
 
-const NODES = { supervisor: "Choosing the way", vector_agent: "Passages", graph_agent: "Graph", merge: "Answer" };
+const NODES = { supervisor: "Choosing the way", vector_agent: "Passages", graph_agent: "Graph", tools_agent: "Tools", merge: "Answer" };
 const NAMES = { auto: "Auto", vector: "Passages", graph: "Graph", hybrid: "Both", tools: "Tools" };
 
 /** A column that follows a mode. `step`, `answer` and `failed` fill it; nothing above what is read moves. */
@@ -30,6 +30,11 @@ export class Column {
       show(this.body, this.found, skeleton(2));
     }
     if (node !== "merge") this.steps.append(h("li", { class: "now" }, "At work"));
+  }
+
+  waiting({ said }) {
+    const now = this.steps.querySelector(".now") ?? this.steps.appendChild(h("li", { class: "now" }));
+    show(now, said.replace(/\.$/, ""));
   }
 
   failed(problem) {

@@ -12,6 +12,7 @@ const MODES = [
   ["graph", "Graph", "Ask the graph only"],
   ["hybrid", "Both", "Ask both brains"],
   ["compare", "Compare", "Three answers side by side"],
+  ["tools", "Tools", "Let an able model look things up, in five rounds at most"],
 ];
 const COMPARED = ["vector", "graph", "hybrid"];
 const answered = new Map(); // address -> events, so that going back asks nothing again
@@ -92,6 +93,7 @@ async function answer(results, { q, mode, book, upTo }, signal) {
   const take = ({ event, data }) => {
     const column = columns.get(data.mode);
     if (event === "step") column.step(data);
+    else if (event === "waiting") column.waiting(data);
     else if (event === "answer") column.answer(data.answer);
     else if (event === "failed") column.failed(data);
   };
@@ -118,7 +120,7 @@ async function answer(results, { q, mode, book, upTo }, signal) {
   }
 }
 
-/** 1 to 5 choose a mode, arrows go through the evidence. */
+/** 1 to 6 choose a mode, arrows go through the evidence. */
 function keys(event, switcher) {
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "radio") return;
   if (event.metaKey || event.ctrlKey || event.altKey) return;
