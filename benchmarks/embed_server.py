@@ -104,7 +104,7 @@ def main(mirror: Path, book: int, texts: int, clients: int) -> None:
     rows = []
     with served() as (url, server):
         before = raw()
-        for at_once in (32, 8, 1):
+        for at_once in (n for n in (32, 8, 1) if n * clients <= len(given)):
             used = _core_seconds(server)
             seconds, waits = ask_all(url, given, clients=clients, at_once=at_once)
             used = _core_seconds(server) - used

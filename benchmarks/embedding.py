@@ -1,7 +1,8 @@
 """Chunking and embedding a book through the pipeline's own functions, against the library's raw `encode` of the
 same texts in the same run; and the memory of one book to forty.
 
-    python -m benchmarks.embedding --mirror FOLDER
+    python -m benchmarks.embedding time --mirror FOLDER [--passages N]
+    python -m benchmarks.embedding memory --mirror FOLDER
 """
 
 from __future__ import annotations
@@ -57,19 +58,23 @@ class Bench:
         ChunkTable.open(library, self.embedder.identity, create=True).replace_book(book, rows, vectors)
         return texts
 
-    def time_against_encode(self, book: int) -> str:
+    def time_against_encode(self, book: int, most: int | None) -> str:
         """Raw, pipeline, raw: a drift of the machine falls on both."""
         from sentence_transformers import SentenceTransformer
 
         acquire(book, self.settings)
         texts: list[str] = []
         raw_model = SentenceTransformer(str(self.folder.path))
-        found = self.pipeline_texts(book)
+        found = self.pipeline_texts(book)[:most]
 
         def raw() -> object:
             return raw_model.encode(found, batch_size=MOST, show_progress_bar=False)
 
-        first, ours, last = timed(raw), timed(lambda: texts.extend(self.pipeline(book))), timed(raw)
+        first, ours, last = (
+            timed(raw),
+            timed(lambda: texts.extend(self.pipeline(book, most=most))),
+            timed(raw),
+        )
         if texts != found:
             raise SystemExit("the two did not embed the same texts")
         wall, cpu = ((first[i] + last[i]) / 2 for i in (0, 1))
@@ -114,17 +119,33 @@ def mirror_books(mirror: Path) -> list[int]:
     return sorted(int(path.name) for path in (mirror / "cache" / "epub").iterdir() if path.name.isdigit())
 
 
-@click.command()
-@click.option("--mirror", type=click.Path(exists=True, path_type=Path), required=True)
-@click.option("--book", default=2701, show_default=True, help="The book that is timed.")
-@click.option("--most", default=48, show_default=True, help="Passages of each book when memory is looked at.")
-def main(mirror: Path, book: int, most: int) -> None:
-    """Time one book against raw `encode`, then look at memory over the mirror's books."""
+_mirror = click.option("--mirror", type=click.Path(exists=True, path_type=Path), required=True)
+
+
+@click.group()
+def main() -> None:
+    """Time and memory of chunking and embedding."""
+
+
+@main.command("time")
+@_mirror
+@click.option("--book", default=2701, show_default=True)
+@click.option("--passages", type=click.IntRange(min=1), help="Only so many [default: all].")
+def time_one(mirror: Path, book: int, passages: int | None) -> None:
+    """One book against raw `encode`."""
     with tempfile.TemporaryDirectory(prefix="gutengraph-bench-") as home, listening(Console()):
-        bench = Bench(Path(home), mirror)
-        time_text = bench.time_against_encode(book)
-        memory_text = bench.memory([b for b in mirror_books(mirror) if b != book], most=most)
-    write("embedding", "Chunk and embed", f"{time_text}\n\n## Memory\n\n{memory_text}")
+        text = Bench(Path(home), mirror).time_against_encode(book, passages)
+    write("embedding", "Chunk and embed", text, into="embedding_time")
+
+
+@main.command("memory")
+@_mirror
+@click.option("--most", default=48, show_default=True, help="Passages of each book.")
+def memory(mirror: Path, most: int) -> None:
+    """Resident size over the mirror's books."""
+    with tempfile.TemporaryDirectory(prefix="gutengraph-bench-") as home, listening(Console()):
+        text = Bench(Path(home), mirror).memory(mirror_books(mirror), most=most)
+    write("embedding", "Memory from one book to forty", text, into="embedding_memory")
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
-def write(name: str, title: str, text: str) -> None:
-    """`benchmarks/<name>.md`, and the same on stdout."""
+def write(name: str, title: str, text: str, *, into: str = "") -> None:
+    """`benchmarks/<into or name>.md`, and the same on stdout; `name` is the module that was run."""
     load = psutil.getloadavg()[0]
     # Where somebody's folders lie is nobody else's business.
     given = " ".join("FOLDER" if Path(argument).exists() else argument for argument in sys.argv[1:])
@@ -36,5 +36,5 @@ def write(name: str, title: str, text: str) -> None:
         f"# {title}\n\n`python -m benchmarks.{name} {given}`"
         + f", {machine()}, {datetime.now(UTC):%Y-%m-%d}; load average at the end {load:.1f}.\n\n"
     )
-    (HERE / f"{name}.md").write_text(header + text.strip() + "\n", encoding="utf-8")
+    (HERE / f"{into or name}.md").write_text(header + text.strip() + "\n", encoding="utf-8")
     print(header + text)

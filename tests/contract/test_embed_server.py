@@ -18,10 +18,11 @@ import httpx
 import numpy as np
 import pytest
 from embed_server import serving
+from tiny_nomic import make_nomic
 
 from gutengraph_core.embed_server.served import ServedModel
 from gutengraph_core.embedding import open_embedder
-from gutengraph_core.embedding.folders import embedded_folder
+from gutengraph_core.embedding.folders import ModelFolder, embedded_folder
 from gutengraph_core.embedding.protocol import Embedder
 from gutengraph_core.errors import ModelRefused, ModelUnreachable
 from gutengraph_core.settings import Settings
@@ -103,6 +104,21 @@ def test_our_own_tei_client_works_unchanged(served: tuple[Slow, str], embedded: 
     ]
     with pytest.raises(ModelRefused, match=r"must have less than 256 tokens. Given: 302"):
         client.embed_query(LONG)
+
+
+def test_prefixes_and_the_cut_are_the_client_s_business(tmp_path: Path) -> None:
+    path = make_nomic(tmp_path)
+    local = open_embedder(Settings(embedding=str(path)))
+    with serving(ServedModel(ModelFolder(path, path.name))) as running:
+        client = open_embedder(Settings(embedding=f"tei:{running.url}"))
+        assert client.identity == local.identity
+        assert client.identity.dimension == 256
+        texts = ["the whale", "tea", "whale " * 58]
+        np.testing.assert_allclose(client.embed_documents(texts), local.embed_documents(texts), atol=1e-5)
+        np.testing.assert_allclose(client.embed_query("whale"), local.embed_query("whale"), atol=1e-5)
+        assert len(post(running.url, inputs="whale").json()[0]) == 320
+        with pytest.raises(ModelRefused, match="less than 64 tokens"):
+            client.embed_documents(["whale " * 59])
 
 
 def test_info_and_health(served: tuple[Slow, str]) -> None:

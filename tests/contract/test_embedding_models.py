@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_nomic import make_nomic
 
 from gutengraph_core.embedding import open_embedder, open_tokenizer
 from gutengraph_core.embedding.protocol import Embedder
@@ -81,53 +82,7 @@ def test_threads_are_those_of_the_settings() -> None:
 
 @pytest.fixture(scope="module")
 def nomic(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder as the hub holds nomic-embed-text-v1.5, but with two small layers of random weights."""
-    import torch
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import NomicBertConfig, NomicBertModel, PreTrainedTokenizerFast
-
-    folder = tmp_path_factory.mktemp("models") / "nomic-embed-text-v1.5"
-    inner = tmp_path_factory.mktemp("inner")
-    words = "[PAD] [UNK] [CLS] [SEP] [MASK] search _ document query : the whale sea tea boat .".split()
-    raw = Tokenizer(models.WordPiece({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
-    raw.normalizer = normalizers.BertNormalizer(lowercase=True)
-    raw.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    raw.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
-    PreTrainedTokenizerFast(
-        tokenizer_object=raw,
-        unk_token="[UNK]",
-        pad_token="[PAD]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
-    ).save_pretrained(inner)
-    torch.manual_seed(3)
-    config = NomicBertConfig(
-        vocab_size=len(words),
-        hidden_size=320,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=64,
-        max_position_embeddings=64,
-    )
-    NomicBertModel(config).save_pretrained(inner)
-    transformer = Transformer(str(inner))
-    SentenceTransformer(
-        modules=[transformer, Pooling(transformer.get_embedding_dimension(), "mean")], device="cpu"
-    ).save(str(folder))
-    # The real repository names code of its own, which must not run.
-    path = folder / "config.json"
-    document = json.loads(path.read_text())
-    document["auto_map"] = {
-        "AutoConfig": "configuration_hf_nomic_bert.NomicBertConfig",
-        "AutoModel": "modeling_hf_nomic_bert.NomicBertModel",
-    }
-    path.write_text(json.dumps(document))
-    for name in ("configuration_hf_nomic_bert.py", "modeling_hf_nomic_bert.py"):
-        (folder / name).write_text("raise SystemExit('remote code ran')\n")
-    return folder
+    return make_nomic(tmp_path_factory.mktemp("models"))
 
 
 def test_nomic_prefixes_cut_and_identity(nomic: Path) -> None:
