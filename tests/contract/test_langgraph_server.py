@@ -46,7 +46,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = _free_port()
     with open(folder / "log", "wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--port", str(port)],
+            [
+                sys.executable,
+                "-m",
+                "langgraph_cli",
+                "dev",
+                "--no-browser",
+                "--no-reload",
+                "--port",
+                str(port),
+            ],
             env={
                 **kept,
                 "GUTENGRAPH_HOME": str(home),
