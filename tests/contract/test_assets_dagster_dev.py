@@ -177,6 +177,27 @@ def test_a_partition_materialised_from_the_ui_succeeds(dev: Dev) -> None:
     assert rows[0]["status"] == "built"
 
 
+def test_a_person_sees_how_it_went_and_who_stands_by_whom(dev: Dev) -> None:
+    """In the page itself, in a headless Chromium: the verdict, the table beside it, the picture behind a click."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.set_default_timeout(60_000)
+        page.goto(f"http://127.0.0.1:{dev.port}/assets/enriched_graph?view=partitions&partition={SAMPLE_ID}")
+        page.get_by_text("Went well.").wait_for()
+        assert page.get_by_role("cell", name="passages", exact=True).is_visible()
+        page.locator("tr", has_text="network").get_by_text("[Show Markdown]").click()
+        picture = page.get_by_role("img", name="network")
+        picture.wait_for()
+        assert picture.evaluate("image => image.naturalWidth") > 600
+        browser.close()
+
+
 def test_a_run_of_the_command_line_is_in_the_ui(dev: Dev) -> None:
     dev.gutengraph("build", SAMPLE_ID)
     runs = dev.ask(RUNS)["runsOrError"]["results"]

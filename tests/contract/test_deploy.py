@@ -20,10 +20,19 @@ from dagster._serdes.config_class import class_from_code_pointer
 
 from gutengraph_assets.instance import INSTANCE_YAML
 
-for module in ("dagster_postgres", "dagster_docker", "dagster_k8s", "kubernetes_validate", "compose_spec"):
-    pytest.importorskip(
-        module, reason=f"{module} is missing: pip install -c constraints.txt -e '.[deploy,deploy-tests]'"
-    )
+
+@pytest.fixture(autouse=True)
+def _what_reads_them() -> None:
+    for module in (
+        "dagster_postgres",
+        "dagster_docker",
+        "dagster_k8s",
+        "kubernetes_validate",
+        "compose_spec",
+    ):
+        install = "pip install -c constraints.txt -e '.[deploy,deploy-tests]'"
+        pytest.importorskip(module, reason=f"{module} is missing: {install}")
+
 
 DEPLOY = ROOT / "deploy"
 COMPOSE = DEPLOY / "compose"

@@ -30,8 +30,6 @@ from gutengraph_core.graph import versions
 from gutengraph_core.library import Library
 from gutengraph_core.vectors import ChunkTable
 
-pytest.importorskip("dagster_postgres", reason="dagster-postgres is missing: pip install -e '.[postgres]'")
-
 BOOKS = (8, 9)
 GUTENGRAPH = [sys.executable, "-c", "from gutengraph_core.cli import main; main()"]
 BIN = Path(sys.executable).parent
@@ -39,6 +37,9 @@ BIN = Path(sys.executable).parent
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[Postgres]:
+    pytest.importorskip(
+        "dagster_postgres", reason="dagster-postgres is missing: pip install -e '.[postgres]'"
+    )
     with running_postgres() as server:
         yield server
 
