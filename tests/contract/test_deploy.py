@@ -91,6 +91,8 @@ def compose(text: str) -> Any:
     from compose_spec import PyOptions
 
     filled = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", re.sub(r"\$\{\w+:\?[^}]*\}", "chosen", text))
+    # Docker's own word for the machine's address, which this reader takes for no address.
+    filled = filled.replace("host-gateway", "172.17.0.1")
     options = PyOptions()
     options.apply_merge = True
     read = options.from_yaml(filled)
