@@ -62,6 +62,8 @@ class Settings(BaseSettings):
     """Target size of a chunk; lowered to what the embedder takes (254 for the embedded MiniLM)."""
     chunk_overlap: int = Field(default=30, ge=0)
     """Tokens that two neighbouring chunks share: a tenth, so that a border sentence is whole in one."""
+    chunk_strategy: Literal["recursive", "paragraph", "sentence", "semantic"] = "recursive"
+    """Where a chunk that is full is cut (`text/chunking.py`). `python -m experiments.chunking` compares them."""
     window_words: int = Field(default=500, ge=20)
     """Words in an extraction window. The context cliff of small models lies between 500 and 1,000 words."""
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.errors import StoreError
 from gutengraph_core.index_size import (
     ITERATIONS,
@@ -26,7 +29,13 @@ if TYPE_CHECKING:
 VECTOR_INDEX = "embedding_idx"
 
 SAMPLE = 100
-"""Stored vectors that serve as queries when recall is measured."""
+"""Queries with which recall is measured."""
+
+QUERY_WORDS = 30
+"""Longest query made of a sentence: about what a long question has."""
+
+TRAINED_SHARE = 0.5
+"""An index that holds less of the rows than this is trained anew: its cells were made for another library."""
 
 _SEED = 20_261
 
@@ -50,10 +59,14 @@ class IndexReport:
     note: str
 
 
-def build_index(table: ChunkTable, *, min_rows: int) -> IndexReport:
+def build_index(
+    table: ChunkTable, *, min_rows: int, embed_query: Callable[[str], Matrix] | None = None
+) -> IndexReport:
     """Bring the full-text index up to date, and the vectors' IVF-PQ index if there are `min_rows` rows.
 
-    Below that a flat scan is exact and fast, an older index is dropped, and the note says so. Unused
+    An index is trained once, and again when it holds less than half of the rows; until then new rows are sorted
+    into its cells. Recall is measured with what `embed_query` makes of sentences from the passages, as a
+    reader would ask; without it, with stored vectors. Below that a flat scan is exact and fast, an older index is dropped, and the note says so. Unused
     versions are cleaned away without disturbing readers. The caller holds the writers' lock
     (`ChunkTable.build_index` does). Raises StoreError if an index does not cover every row afterwards.
     """
@@ -64,7 +77,7 @@ def build_index(table: ChunkTable, *, min_rows: int) -> IndexReport:
         flat = rows < min_rows
         for name in sorted(_names(lance) - {TEXT_INDEX}) if flat else ():
             lance.drop_index(name)
-        if not flat and not _covers(lance, VECTOR_INDEX, rows):
+        if not flat and _indexed(lance, VECTOR_INDEX) < TRAINED_SHARE * rows:
             train(lance, rows, table.identity.dimension)
         lance.optimize(cleanup_older_than=KEPT)
         text_rows = _verified(lance, TEXT_INDEX, rows)
@@ -78,26 +91,37 @@ def build_index(table: ChunkTable, *, min_rows: int) -> IndexReport:
         partitions=0 if flat else partitions_for(rows),
         sub_vectors=0 if flat else sub_vectors_for(dimension),
         probes=0 if flat else probes_for(partitions_for(rows)),
-        recall_at_10=1.0 if flat else recall_at_10(table),
+        recall_at_10=1.0 if flat else recall_at_10(table, embed_query),
         bytes_per_vector=4.0 * dimension if flat else _size(lance) / rows,
         seconds=time.monotonic() - started,
         note=_note(rows, min_rows),
     )
 
 
-def recall_at_10(table: ChunkTable, *, sample: int = SAMPLE) -> float:
-    """Share of the ten nearest rows, by brute force, that the index finds too; over a fixed random sample."""
+def recall_at_10(
+    table: ChunkTable, embed_query: Callable[[str], Matrix] | None = None, *, sample: int = SAMPLE
+) -> float:
+    """Share of the ten nearest rows, by brute force, that the index finds too, over a fixed random sample of
+    passages: with the longest sentence of each as a query, or without `embed_query` its stored vector.
+    """
     with store_failures("searched"):
         total = int(table.lance.count_rows())
         places = np.random.default_rng(_SEED).choice(total, min(sample, total), replace=False)
-        taken = table.lance.take_offsets(sorted(int(p) for p in places)).select([VECTOR]).to_arrow()
+        taken = table.lance.take_offsets(sorted(int(p) for p in places)).select(["text", VECTOR]).to_list()
     found = wanted = 0
-    for vector in taken[VECTOR].to_pylist():
-        query = np.asarray(vector, dtype=np.float32)
+    for row in taken:
+        query = np.asarray(row[VECTOR], dtype=np.float32)
+        if embed_query is not None:
+            query = embed_query(_longest_sentence(row["text"]))
         exact = set(table.nearest_ids(query, k=10, exact=True))
         found += len(exact & set(table.nearest_ids(query, k=10, exact=False)))
         wanted += len(exact)
     return found / wanted
+
+
+def _longest_sentence(text: str) -> str:
+    words = max((part.split() for part in re.split(r"[.!?]\s", text)), key=len)
+    return " ".join(words[:QUERY_WORDS])
 
 
 def train(lance: LanceTable, rows: int, dimension: int) -> None:
@@ -121,10 +145,6 @@ def train(lance: LanceTable, rows: int, dimension: int) -> None:
 
 def _names(lance: LanceTable) -> set[str]:
     return {index.name for index in lance.list_indices()}
-
-
-def _covers(lance: LanceTable, name: str, rows: int) -> bool:
-    return _indexed(lance, name) == rows
 
 
 def _indexed(lance: LanceTable, name: str) -> int:

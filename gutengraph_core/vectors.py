@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -138,12 +138,14 @@ class ChunkTable:
                 self._table.delete(of_book(number))
         return had
 
-    def build_index(self, *, min_rows: int) -> IndexReport:
+    def build_index(
+        self, *, min_rows: int, embed_query: Callable[[str], Matrix] | None = None
+    ) -> IndexReport:
         """`vector_index.build_index` while no other process writes."""
         from gutengraph_core.vector_index import build_index
 
         with self._library.lock(_LOCK):
-            return build_index(self, min_rows=min_rows)
+            return build_index(self, min_rows=min_rows, embed_query=embed_query)
 
     def maintain(self, *, kept: timedelta | None = None) -> Maintained:
         """The upkeep that a schedule should call, hourly or daily: merge small files, bring rows written since

@@ -27,11 +27,12 @@ class Asked:
     book: int | None
 
 
-def questions(here: Brains, gold_dir: Path) -> list[Asked]:
-    """Every question of the gold's books, in their order."""
+def questions(here: Brains, gold_dir: Path, books: Sequence[int] = ()) -> list[Asked]:
+    """Every question of the gold's books, or of these, in their order."""
     return [
         Asked(question, here.query_vector(question.question), book_of_question(here, question.question))
         for book in load_gold(gold_dir)
+        if not books or book.gutenberg_id in books
         for question in book.questions
     ]
 

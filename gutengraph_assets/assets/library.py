@@ -96,6 +96,7 @@ def chunks(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.Mate
             "limit": gutengraph.models.tokenizer.limit,
             "tokens": settings.chunk_tokens,
             "overlap": settings.chunk_overlap,
+            "strategy": settings.chunk_strategy,
         }
 
     with book_step(context, gutengraph, depends=depends, outputs=("chunks.parquet",)) as step:
@@ -107,6 +108,10 @@ def chunks(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.Mate
                 gutengraph.models.tokenizer,
                 target_tokens=settings.chunk_tokens,
                 overlap=settings.chunk_overlap,
+                strategy=settings.chunk_strategy,
+                embed=gutengraph.models.embedder.embed_documents
+                if settings.chunk_strategy == "semantic"
+                else None,
             )
             step.write("chunks.parquet", chunk_table(step.record, body, found))
         table = step.table("chunks.parquet")

@@ -101,7 +101,10 @@ def ivf_pq_index(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> d
         except NotBuilt:
             report = None
         else:
-            report = table.build_index(min_rows=settings.index_min_rows)
+            report = table.build_index(
+                min_rows=settings.index_min_rows,
+                embed_query=lambda text: gutengraph.models.embedder.embed_query(text),
+            )
         step.text = report.note if report is not None else "No passages yet."
         step.version = digest(
             {"kind": report.kind, "books": table.books()} if report is not None else {"kind": "none"}

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from gutengraph_assets.text.sections import Section, split_sections
 from gutengraph_assets.text.sentences import sentence_starts
-from gutengraph_core.embedding.protocol import Tokenizer
+from gutengraph_core.embedding.protocol import Matrix, Tokenizer
 from gutengraph_core.library import BookRecord, Chapter
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Strategy = Literal["recursive", "paragraph", "sentence", "semantic"]
+
+AROUND = 3
+"""Sentences on either side that are compared where a semantic cut is looked for: one says too little."""
 
 SEPARATORS = ("\n\n", "\n", ". ", " ", "")
 """From the best place to cut to the worst; a separator stays with what it ends."""
@@ -46,24 +53,45 @@ class _Span:
 
 
 def chunk_body(
-    body: str, chapters: Sequence[Chapter], tokenizer: Tokenizer, *, target_tokens: int, overlap: int
+    body: str,
+    chapters: Sequence[Chapter],
+    tokenizer: Tokenizer,
+    *,
+    target_tokens: int,
+    overlap: int,
+    strategy: Strategy = "recursive",
+    embed: Callable[[Sequence[str]], Matrix] | None = None,
 ) -> list[Chunk]:
-    """Split a body recursively at SEPARATORS into chunks of at most `target_tokens` tokens, overlap included.
+    """Split a body into chunks of at most `target_tokens` tokens, overlap included.
+
+    Strategies say where a chunk that is full is cut:
+
+    - `recursive`: in its second half, at the best of SEPARATORS
+    - `paragraph`: at the last border of paragraphs in it, wherever that is
+    - `sentence`: at the last border of sentences
+    - `semantic`: in its second half, at the border of sentences whose neighbours are least alike; `embed` gives
+      their vectors (unit length), and is called once for the sentences of a body
 
     `target_tokens` is lowered to the tokenizer's limit. No chunk crosses a chapter border; every character is
     in a chunk; neighbours within a chapter share at most `overlap` tokens, whole words and where possible
     whole sentences. The same body gives the same chunks. Tokens are counted once over the body, then again on
     every finished text, and a text that is over after all is cut again.
 
-    Raises ValueError if the overlap is no less than half the target.
+    Raises ValueError if the overlap is no less than half the target, or `semantic` has no `embed`.
     """
     target = min(target_tokens, tokenizer.limit)
     if not 0 <= overlap < target / 2:
         raise ValueError(f"an overlap of {overlap} tokens does not fit chunks of {target}")
+    if strategy == "semantic" and embed is None:
+        raise ValueError("semantic chunks need `embed`")
     measure = _Measure(body, tokenizer)
+    sections = split_sections(body, chapters)
+    likeness = sentence_likeness(body, sections, tokenizer, embed) if strategy == "semantic" and embed else {}
     spans: list[_Span] = []
-    for section in split_sections(body, chapters):
-        spans += _chunk_section(measure, section, target=target, overlap=overlap)
+    for section in sections:
+        spans += _chunk_section(
+            measure, section, target=target, overlap=overlap, strategy=strategy, likeness=likeness
+        )
     counts = tokenizer.counts([body[span.start : span.end] for span in spans])
     chunks: list[Chunk] = []
     for span, count in zip(spans, counts, strict=True):
@@ -118,9 +146,51 @@ class _Measure:
         return max(self.tokens(start, end), (end - start) // CHARACTERS_PER_TOKEN)
 
 
-def _chunk_section(measure: _Measure, section: Section, *, target: int, overlap: int) -> Iterator[_Span]:
+def sentence_likeness(
+    body: str, sections: Sequence[Section], tokenizer: Tokenizer, embed: Callable[[Sequence[str]], Matrix]
+) -> dict[int, float]:
+    """Start of each sentence -> cosine of what goes before (its mean over AROUND sentences) and what comes after."""
+    found: dict[int, float] = {}
+    spans = [_sentences(body, section.start, section.end) for section in sections]
+    texts = [body[a:b] for borders in spans for a, b in pairwise(borders)]
+    for i, count in enumerate(tokenizer.counts(texts)):
+        if count > tokenizer.limit:  # a sentence longer than the model takes is known by its opening
+            texts[i] = texts[i][: tokenizer.offsets(texts[i])[tokenizer.limit // 2][0]]
+    vectors = iter(embed(texts))
+    for borders in spans:
+        matrix = np.stack([next(vectors) for _ in borders[1:]])
+        for i in range(1, len(matrix)):
+            before, after = matrix[max(0, i - AROUND) : i].mean(axis=0), matrix[i : i + AROUND].mean(axis=0)
+            norm = float(np.linalg.norm(before) * np.linalg.norm(after)) or 1.0
+            found[borders[i]] = float(before @ after) / norm
+    return found
+
+
+def _sentences(body: str, start: int, end: int) -> list[int]:
+    """Borders of the sentences of [start, end), both ends included; a paragraph ends one too."""
+    inner = {*sentence_starts(body, start, end), *_borders(body, start, end, "\n\n")[1:-1]}
+    return [start, *sorted(place for place in inner if start < place < end), end]
+
+
+def _sentence_pieces(measure: _Measure, start: int, end: int, *, room: int) -> Iterator[_Piece]:
+    """The sentences of [start, end), those that are too long split recursively."""
+    for a, b in pairwise(_sentences(measure.body, start, end)):
+        for piece in _pieces(measure, a, b, room=room):
+            yield replace(piece, rank=0 if piece.start == a else piece.rank + 1)
+
+
+def _chunk_section(
+    measure: _Measure,
+    section: Section,
+    *,
+    target: int,
+    overlap: int,
+    strategy: Strategy,
+    likeness: Mapping[int, float],
+) -> Iterator[_Span]:
     # A piece and the overlap before it must fit together.
-    pieces = list(_pieces(measure, section.start, section.end, room=target - overlap))
+    split = _pieces if strategy in ("recursive", "paragraph") else _sentence_pieces
+    pieces = list(split(measure, section.start, section.end, room=target - overlap))
     start = core = section.start
     first = 0  # the piece at which the chunk in the making has its core
     index = 0
@@ -131,7 +201,13 @@ def _chunk_section(measure: _Measure, section: Section, *, target: int, overlap:
         if fits or measure.body[piece.start : piece.end].isspace():
             index += 1
             continue
-        cut = _best_cut(measure, pieces, first, index, start=start, target=target)
+        # 0: the last of the best places anywhere in the chunk; else only from this share of it on.
+        least = 0 if strategy == "paragraph" else target / 2
+        places = _places(measure, pieces, first, index, start=start, least=least)
+        if strategy == "semantic":
+            cut = min(places, key=lambda i: (pieces[i].rank, likeness.get(pieces[i].start, 1.0), -i))
+        else:
+            cut = min(places, key=lambda i: (_rank(measure.body, pieces[i]), -i))
         border = pieces[cut].start
         yield _Span(section.chapter, start, core, border)
         start = _overlap_start(measure, core, border, overlap)
@@ -196,27 +272,25 @@ def _hard_borders(measure: _Measure, start: int, end: int, room: int) -> list[in
     return [*borders, end]
 
 
-def _best_cut(
-    measure: _Measure, pieces: list[_Piece], first: int, overflow: int, *, start: int, target: int
-) -> int:
-    """The piece before which to cut: in the second half of the chunk the best separator, the last of equals.
-
-    Between the ends of two wrapped lines, one at which a sentence ends is better.
+def _places(
+    measure: _Measure, pieces: list[_Piece], first: int, overflow: int, *, start: int, least: float
+) -> list[int]:
+    """The pieces before which a chunk may be cut: the one that does not fit, and those before it as long as what
+    is left has `least` tokens.
     """
-    best, best_rank = overflow, _rank(measure.body, pieces[overflow])
+    places = [overflow]
     for index in range(overflow - 1, first, -1):
-        if measure.cost(start, pieces[index].start) * 2 < target:
+        if measure.cost(start, pieces[index].start) < least:
             break
-        rank = _rank(measure.body, pieces[index])
-        if rank < best_rank:
-            best, best_rank = index, rank
-    return best
+        places.append(index)
+    return places
 
 
 _SENTENCE_CLOSERS = "\"'”’)]_"
 
 
 def _rank(body: str, piece: _Piece) -> float:
+    """How good a place it is: between the ends of two wrapped lines, one at which a sentence ends is better."""
     before = body[max(0, piece.start - 8) : piece.start].rstrip().rstrip(_SENTENCE_CLOSERS)
     return piece.rank - 0.5 if piece.rank == 1 and before.endswith((".", "!", "?")) else piece.rank
 

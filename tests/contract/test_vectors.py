@@ -433,6 +433,21 @@ def test_many_rows_get_an_index_that_covers_all_and_finds_them(table: ChunkTable
     table.replace_book(9, chunk_rows(9, [f"Gull {i}." for i in range(500)]), fresh)
     assert table.search(fresh[17], k=1)[0].id == "9:000017"
     assert table.build_index(min_rows=2_000).indexed_rows == 2_500
+    # A book replaced: its new rows are sorted into the cells that there are.
+    changed = clustered(500, seed=4)
+    table.replace_book(9, chunk_rows(9, [f"Tern {i}." for i in range(500)]), changed)
+    asked: list[str] = []
+
+    def embed_query(text: str) -> Matrix:
+        asked.append(text)
+        return changed[len(asked) % 500]
+
+    report = table.build_index(min_rows=2_000, embed_query=embed_query)
+    assert (report.indexed_rows, report.rows) == (2_500, 2_500)
+    assert report.recall_at_10 > 0.8
+    assert len(asked) == 100
+    assert all(len(text.split()) <= 30 for text in asked)
+    assert table.search(changed[17], k=1)[0].id == "9:000017"
     # Within a book the search is exact.
     query = directions(1, seed=55)[0]
     vectors = table.rows(9)[1]

@@ -6,14 +6,16 @@ import re
 import time
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import get_args
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gutengraph_assets.text.chunking import Chunk, chunk_body, chunk_id, chunk_table
+from gutengraph_assets.text.chunking import Chunk, Strategy, chunk_body, chunk_id, chunk_table
 from gutengraph_core.embedding import open_tokenizer
-from gutengraph_core.embedding.protocol import Tokenizer
+from gutengraph_core.embedding.protocol import Matrix, Tokenizer
 from gutengraph_core.library import BookRecord, Chapter
 from gutengraph_core.settings import Settings
 from gutengraph_core.tables import CHUNKS
@@ -81,6 +83,43 @@ def check(
         )
     assert chunks == chunk_body(body, chapters, tokenizer, target_tokens=target_tokens, overlap=overlap)
     return chunks
+
+
+def by_length(texts: Sequence[str]) -> Matrix:
+    """Texts of one length are alike, others are not."""
+    vectors = np.zeros((len(texts), 7), dtype=np.float32)
+    vectors[np.arange(len(texts)), [len(text) % 7 for text in texts]] = 1
+    return vectors
+
+
+TALK = "The tide had turned. The boats lay low. "
+LAW = "The deed was void. The heir had sued. "
+
+
+def test_each_strategy_cuts_where_it_says(tokenizer: Tokenizer) -> None:
+    body = f"{TALK * 3}{LAW * 6}\n\n{TALK * 2}"
+
+    def by_subject(texts: Sequence[str]) -> Matrix:
+        sea = np.array(["tide" in text or "boats" in text for text in texts])
+        return np.stack([sea, ~sea], axis=1).astype(np.float32)
+
+    def first(strategy: Strategy, target: int) -> str:
+        chunk = chunk_body(
+            body, [], tokenizer, target_tokens=target, overlap=0, strategy=strategy, embed=by_subject
+        )[0]
+        return body[chunk.start : chunk.end]
+
+    # 30 tokens of talk, 60 of law, and talk again.
+    assert first("semantic", 50) == TALK * 3
+    assert len(tokenizer.offsets(first("sentence", 50))) > 45
+    assert first("sentence", 50).rstrip().endswith(".")
+    assert first("paragraph", 100) == f"{TALK * 3}{LAW * 6}\n\n"
+    short = f"{TALK}\n\n{LAW * 9}"
+    for strategy, whole in (("paragraph", True), ("recursive", False)):
+        chunk = chunk_body(short, [], tokenizer, target_tokens=60, overlap=0, strategy=strategy)[0]
+        assert (short[: chunk.end] == f"{TALK}\n\n") == whole
+    with pytest.raises(ValueError, match="need `embed`"):
+        chunk_body(body, [], tokenizer, target_tokens=50, overlap=0, strategy="semantic")
 
 
 def test_prose_is_cut_at_paragraphs_and_neighbours_share_a_sentence(tokenizer: Tokenizer) -> None:
@@ -182,8 +221,11 @@ _TEXT = st.text(
     pieces=st.lists(_TEXT, min_size=1, max_size=6),
     target=st.integers(4, 60),
     share=st.floats(0, 0.49),
+    strategy=st.sampled_from(get_args(Strategy)),
 )
-def test_any_text(tokenizer: Tokenizer, pieces: list[str], target: int, share: float) -> None:
+def test_any_text(
+    tokenizer: Tokenizer, pieces: list[str], target: int, share: float, strategy: Strategy
+) -> None:
     starts, place = [], 0
     for piece in pieces:
         starts.append(place)
@@ -191,7 +233,9 @@ def test_any_text(tokenizer: Tokenizer, pieces: list[str], target: int, share: f
     body = "".join(pieces)
     kept = sorted({s for s in starts if s < len(body) and not body[s:].isspace()})
     chapters = [c for c in chapters_at(body, *kept) if not body[c.start : c.end].isspace()] if body else []
-    chunks = chunk_body(body, chapters, tokenizer, target_tokens=target, overlap=int(target * share))
+    how = {"target_tokens": target, "overlap": int(target * share), "strategy": strategy, "embed": by_length}
+    chunks = chunk_body(body, chapters, tokenizer, **how)
+    assert chunks == chunk_body(body, chapters, tokenizer, **how)
     reached = 0
     for chunk in chunks:
         assert chunk.start <= reached < chunk.end

@@ -1,0 +1,211 @@
+"""Strategies × sizes × overlaps of chunks, by what is found in them.
+
+    python -m experiments.chunking GOLD_DIR [--book 84 --book 120 …]
+
+Cuts the bodies of a built library (GUTENGRAPH_HOME) in each way and asks the gold questions of them, over all these
+books at once, by vectors and by vectors with full text. The bodies go through the configured model once (`pooled`).
+What is measured is kept in `results.json` beside this file, so that a run that was stopped goes on; the table is
+`results.md`. Only for a model that runs here by sentence-transformers.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import numpy as np
+
+from experiments.chunking.pooled import Pooled, pooled
+from experiments.retrieval.bench import Asked, K, questions, score
+from gutengraph_assets.text.chunking import Chunk, Strategy, chunk_body, chunk_table
+from gutengraph_core.embedding.folders import find_folder
+from gutengraph_core.embedding.protocol import Matrix
+from gutengraph_core.embedding.sentence_transformers import LocalModel
+from gutengraph_core.files import write_json, write_text
+from gutengraph_core.library import Library
+from gutengraph_core.passages import Passage
+from gutengraph_core.settings import load_settings
+from gutengraph_core.vectors import ChunkTable
+from gutengraph_query.brains import Brains
+from gutengraph_query.understanding.question import names_apart
+
+HERE = Path(__file__).parent
+SIZES = (100, 150, 250)
+OVERLAPS = (0, 30, 60)
+OWN = "the library's own chunks, each embedded by itself"
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """The books that are cut, with one pass of the model over each."""
+
+    here: Brains
+    books: tuple[int, ...]
+    pools: dict[int, Pooled]
+    asked: list[Asked]
+
+    def sentences(self, book: int) -> Any:
+        """`embed` for semantic chunks: the sentences come in the order of the body."""
+        body, pool = self.here.library.body(book), self.pools[book]
+
+        def embed(texts: Sequence[str]) -> Matrix:
+            spans, place = [], 0
+            for text in texts:
+                start = body.index(text, place)
+                spans.append((start, start + len(text)))
+                place = start + len(text)
+            return pool.vectors(spans)
+
+        return embed
+
+
+@click.command()
+@click.argument("gold_dir", type=click.Path(exists=True, path_type=Path))
+@click.option("--book", "books", type=int, multiple=True, help="Only these; default: all that are built.")
+def chunking(gold_dir: Path, books: tuple[int, ...]) -> None:
+    """Measure every way that has not been measured yet, and write the table."""
+    settings = load_settings()
+    here = Brains(settings)
+    chosen = books or tuple(here.table.books())
+    path = HERE / "results.json"
+    document = json.loads(path.read_text()) if path.exists() else {}
+    key = {"embedder": str(here.embedder.identity), "books": list(chosen)}
+    if {name: document.get(name) for name in key} != key:
+        document = {**key, "rows": []}
+    ways = [(s, n, o) for s, n, o in product(get_args(Strategy), SIZES, OVERLAPS) if 2 * o < n]
+    missing = [w for w in ways if list(w) not in [row["way"] for row in document["rows"]]]
+    if missing:
+        model = LocalModel(find_folder(settings.embedding), threads=settings.threads)
+        tokenizer = here.embedder.tokenizer
+        began = time.monotonic()
+        pools = {book: pooled(here.library.body(book), tokenizer, model) for book in chosen}
+        document["pass_s"] = round(time.monotonic() - began, 1)
+        asked = questions(here, gold_dir, chosen)
+        document |= {"questions": len(asked), "date": time.strftime("%Y-%m-%d")}
+        bodies = Bodies(here, chosen, pools, asked)
+        document["own"] = _own(bodies)
+        for way in missing:
+            document["rows"].append(_measured(bodies, *way))
+            click.echo(json.dumps(document["rows"][-1]), err=True)
+            write_json(path, document)
+    text = _table(document)
+    write_text(HERE / "results.md", text)
+    click.echo(text)
+
+
+def _own(bodies: Bodies) -> dict[str, Any]:
+    """The library's own rows of these books, to see what pooling does to the figures."""
+    with tempfile.TemporaryDirectory(prefix="gutengraph-chunking-") as folder:
+        table = ChunkTable.open(Library(Path(folder)), bodies.here.embedder.identity, create=True)
+        for book in bodies.books:
+            table.replace_book(book, *bodies.here.table.rows(book))
+        return _scores(table, bodies.asked)
+
+
+def _measured(bodies: Bodies, strategy: Strategy, size: int, overlap: int) -> dict[str, Any]:
+    here, tokens, whole = bodies.here, 0, 0
+    with tempfile.TemporaryDirectory(prefix="gutengraph-chunking-") as folder:
+        table = ChunkTable.open(Library(Path(folder)), here.embedder.identity, create=True)
+        seconds = 0.0
+        for book in bodies.books:
+            record, body = here.library.record(book), here.library.body(book)
+            began = time.monotonic()
+            found: list[Chunk] = chunk_body(
+                body,
+                record.chapters,
+                here.embedder.tokenizer,
+                target_tokens=size,
+                overlap=overlap,
+                strategy=strategy,
+                embed=bodies.sentences(book) if strategy == "semantic" else None,
+            )
+            seconds += time.monotonic() - began
+            tokens += sum(chunk.token_count for chunk in found)
+            whole += len(bodies.pools[book].starts)
+            vectors = bodies.pools[book].vectors([(chunk.start, chunk.end) for chunk in found])
+            table.replace_book(book, chunk_table(record, body, found), vectors)
+        return {
+            "way": [strategy, size, overlap],
+            "chunks": table.count(),
+            "mean_tokens": round(tokens / max(1, table.count())),
+            # What the model reads: each chunk, and for semantic cuts each sentence once before.
+            "passes": round(tokens / whole + (1.0 if strategy == "semantic" else 0.0), 2),
+            "cutting_s": round(seconds, 1),
+            **_scores(table, bodies.asked),
+        }
+
+
+def _scores(table: ChunkTable, asked: Sequence[Asked]) -> dict[str, float]:
+    def by_vector(one: Asked) -> list[Passage]:
+        return table.search(one.vector, k=K, book=one.book)
+
+    def by_both(one: Asked) -> list[Passage]:
+        words, named = names_apart(one.gold.question)
+        return table.hybrid_search(one.vector, words, names=named, k=K, book=one.book)
+
+    found: dict[str, float] = {}
+    for name, find in (("vector", by_vector), ("hybrid", by_both)):
+        ranked = {one.gold.id: find(one) for one in asked}
+        alone = score(asked, lambda one, r=ranked: r[one.gold.id])
+        wide = score(asked, lambda one, r=ranked: table.widen(r[one.gold.id], by=1))
+        found |= {
+            f"hit@5_{name}": alone.hit,
+            f"answer@5_{name}": alone.answer,
+            f"hit@5_{name}_wide": wide.hit,
+            f"answer@5_{name}_wide": wide.answer,
+        }
+    return found
+
+
+_FIGURES = tuple(
+    f"{what}@5_{by}{wide}"
+    for wide in ("", "_wide")
+    for by in ("vector", "hybrid")
+    for what in ("hit", "answer")
+)
+
+
+def _table(document: dict[str, Any]) -> str:
+    lines = [
+        "# Chunks",
+        "",
+        f"`python -m experiments.chunking GOLD_DIR`: {document['embedder']}; books {', '.join(map(str, document['books']))} at once, "
+        f"{document['questions']} questions, five passages; 2 cores, 24 GB, no GPU, {document['date']}. Vectors pooled from one pass over "
+        "each body; passes: how often the model would read the text; +1: with one neighbour on either side shown. With this few questions "
+        "a difference under .1 is chance.",
+        "",
+        "| strategy | tokens | overlap | chunks | passes | cutting s | hit@5 vector | answer@5 | hit@5 hybrid | answer@5 "
+        "| hit@5 vector +1 | answer@5 +1 | hit@5 hybrid +1 | answer@5 +1 |",
+        "|" + "---|" * 14,
+    ]
+    for row in document["rows"]:
+        lead = [*row["way"], row["chunks"], row["passes"], row["cutting_s"]]
+        lines.append("| " + " | ".join([*map(str, lead), *(f"{row[f]:.2f}" for f in _FIGURES)]) + " |")
+    own = " | ".join(f"{document['own'][f]:.2f}" for f in _FIGURES)
+    lines.append(f"| {OWN} | 254 | 30 | | | | {own} |")
+    lines += [
+        "",
+        "## Means over the other two",
+        "",
+        "| | hit@5 hybrid | answer@5 hybrid | hit@5 hybrid +1 | answer@5 hybrid +1 |",
+        "|---|---|---|---|---|",
+    ]
+    for place, values in enumerate((get_args(Strategy), SIZES, OVERLAPS)):
+        for value in values:
+            rows = [row for row in document["rows"] if row["way"][place] == value]
+            figures = [f for f in _FIGURES if "hybrid" in f]
+            means = [float(np.mean([row[f] for row in rows])) for f in figures]
+            name = (value, f"{value} tokens", f"overlap {value}")[place]
+            lines.append(f"| {name} | " + " | ".join(f"{m:.3f}" for m in means) + " |")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    chunking()
