@@ -3,6 +3,7 @@
 #   make test                             lint, types, import rules, tests, the wheel
 #   make lab [STUDY=cliff LLM=…]        list the studies of experiments/, or run one on a model
 #   make dev                              Dagster's UI on :3000 and the page on :8000
+#   make soak                             kill builds at random points, forty times: benchmarks/soak.md
 # PYTHON picks the interpreter (3.11 or 3.12). TORCH_INDEX, if set, is the package index that has a CPU build of torch
 # (see README: on Linux the default index serves a CUDA build of several GB).
 
@@ -13,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test lint types imports unit wheel dev lab setup clean
+.PHONY: demo test soak lint types imports unit wheel dev lab setup clean
 
 setup: $(VENV)/.ready
 
@@ -50,8 +51,14 @@ wheel: setup
 lab: setup
 	@$(BIN)/python -m experiments.lab $(if $(STUDY),run $(STUDY) --passages $(PASSAGES) $(if $(LLM),--llm $(LLM)),list --passages $(PASSAGES))
 
+# Dagster's storage lies in the data folder, whichever GUTENGRAPH_HOME names.
 dev: setup
 	$(BIN)/python scripts/dev.py
+
+# Some 40 minutes on two cores; carries on where it was stopped (build/soak.jsonl).
+soak: setup
+	$(BIN)/python scripts/soak.py --rounds 20 --state build/soak.jsonl --out benchmarks/soak.md
+	GUTENGRAPH_TEST_SOAK=1 $(BIN)/pytest tests/contract/test_backfill.py tests/fault
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

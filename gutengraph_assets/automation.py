@@ -1,10 +1,14 @@
-"""Jobs: one book from its text to its graph, then what is made once for the whole library, then S3."""
+"""Jobs: one book from its text to its graph, then what is made once for the whole library, S3, upkeep."""
 
-from __future__ import annotations
+from dataclasses import asdict
+from typing import Any
 
 import dagster as dg
 
 from gutengraph_assets.partitions import books
+from gutengraph_assets.resources import GutenGraph
+from gutengraph_core.errors import GutenGraphError, NotBuilt
+from gutengraph_core.vectors import ChunkTable
 
 BOOK_ASSETS = (
     "raw_text",
@@ -42,5 +46,40 @@ hourly_sync = dg.ScheduleDefinition(
     description="Switch it on once GUTENGRAPH_S3_URI is set.",
 )
 
-jobs = [build_book, finish_library, sync_to_s3]
-schedules = [hourly_sync]
+
+@dg.op(pool="lancedb")
+def tidy_table(context: dg.OpExecutionContext, gutengraph: GutenGraph) -> None:
+    """Merge the table's small files, index new rows, delete versions that nobody can still be reading."""
+    try:
+        done = ChunkTable.open(gutengraph.library, None).maintain()
+    except NotBuilt:
+        context.log.info("No passages yet: nothing to tidy.")
+        return
+    except GutenGraphError as error:
+        raise dg.Failure(description=str(error), allow_retries=False) from error
+    context.add_output_metadata({name: value for name, value in asdict(done).items() if value is not None})
+
+
+@dg.job(description="Upkeep of the LanceDB table: small files, new rows in the indices, old versions.")
+def maintain_table() -> None:
+    tidy_table()
+
+
+daily_maintenance = dg.ScheduleDefinition(
+    name="daily_maintenance",
+    job=maintain_table,
+    cron_schedule="37 4 * * *",
+    default_status=dg.DefaultScheduleStatus.STOPPED,
+    description="For a library that grows daily. Harmless while books are built: writers wait some seconds.",
+)
+merge_after_the_last_book = dg.AutomationConditionSensorDefinition(
+    "after_the_last_book",
+    target=dg.AssetSelection.assets(*LIBRARY_ASSETS),
+    minimum_interval_seconds=30,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description="Index and merged graph, once no book is on its way any more.",
+)
+
+jobs: list[Any] = [build_book, finish_library, sync_to_s3, maintain_table]
+schedules = [hourly_sync, daily_maintenance]
+sensors = [merge_after_the_last_book]

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TextIO
 
 from gutengraph_assets.disk import check_disk
-from gutengraph_assets.instance import bury_dead_runs, open_instance
+from gutengraph_assets.instance import open_instance
 from gutengraph_assets.progress import Console, listening, span
+from gutengraph_assets.recover import recover
 from gutengraph_assets.resources import Models, models_kept_open
 from gutengraph_assets.runs import run_job
 from gutengraph_assets.status import parked_reason
@@ -27,18 +28,26 @@ if TYPE_CHECKING:
     import dagster as dg
 
 
+PARKING = ("window_names/language:", "window_names/yield_gate:")
+"""Checks that warn of what parks a book."""
+
+
 @dataclass
 class Outcome:
     """What became of a build."""
 
     records: list[BookRecord] = field(default_factory=list)
     warnings: dict[int, list[str]] = field(default_factory=dict)
+    errors: dict[int, str] = field(default_factory=dict)
+    """Why a book's run failed."""
     library_error: str = ""
     """Why the index or the merged graph could not be made; '' if they were."""
 
     @property
     def success(self) -> bool:
-        return not self.library_error and all(record.status != "failed" for record in self.records)
+        return not self.library_error and all(
+            record.status in ("built", "parked") and record.id not in self.errors for record in self.records
+        )
 
 
 def preflight(books: Sequence[int], settings: Settings, models: Models, *, force: bool = False) -> None:
@@ -53,7 +62,7 @@ def preflight(books: Sequence[int], settings: Settings, models: Models, *, force
     check_disk(books, library, dimension=models.embedder.identity.dimension, force=force)
     with suppress(NotBuilt):  # no table yet: the first book makes it
         ChunkTable.open(library, models.embedder.identity)
-    if not all(parked_reason(library.record(book)) for book in books):
+    if force or not all(parked_reason(library.record(book)) for book in books):
         models.llm.identity  # noqa: B018 - asking is the point: it raises
 
 
@@ -68,7 +77,8 @@ def build_books(books: Sequence[int], settings: Settings, *, force: bool, verbos
     with models_kept_open(settings) as models:
         preflight(books, settings, models, force=force)
         with open_instance(settings.library) as instance, listening(console):
-            bury_dead_runs(instance)
+            for found in recover(instance, settings.library):
+                console.line(f"Recovered: {found}")
             outcome = _build(books, settings, instance, console, force=force, verbose=verbose)
     _summary(outcome, console)
     return outcome
@@ -94,12 +104,14 @@ def _build(
         console.line(f"[{number}/{len(books)}] Book {book}{': ' + title if title else ''}{left}")
         run = run_job(instance, "build_book", book=book, force=force, verbose=verbose)
         record = settings.library.record(book)
-        if not run.success and record.status != "failed":
-            # The run broke outside of a step (an interrupted process, Dagster itself).
-            record = settings.library.update(book, status="failed", reason=run.error, pid=None)
+        if not run.success:
+            outcome.errors[book] = run.error
+            if record.run == run.run_id and record.status != "failed":
+                # The run broke outside of a step (an interrupted process, Dagster itself).
+                record = settings.library.update(book, status="failed", reason=run.error, pid=None)
         outcome.records.append(record)
         outcome.warnings[book] = run.warnings
-    if all(record.status == "failed" for record in outcome.records):
+    if len(outcome.errors) == len(outcome.records):
         return outcome
     console.line("Library")
     run = run_job(instance, "finish_library", force=force, verbose=verbose)
@@ -120,23 +132,23 @@ def sync_library(settings: Settings, *, prune: bool, verbose: bool) -> None:
 
 def _summary(outcome: Outcome, console: Console) -> None:
     for record in outcome.records:
-        if record.status == "failed":
-            reason = record.reason.removeprefix(f"Book {record.id}: ")
+        if record.id in outcome.errors:
+            reason = (record.reason if record.status == "failed" else outcome.errors[record.id]).removeprefix(
+                f"Book {record.id}: "
+            )
             console.line(f"Failed: book {record.id} {record.title}".rstrip() + f". {reason}")
         elif record.status == "parked":
             console.line(f"Parked: book {record.id} {record.title}. {record.reason}")
         for warning in outcome.warnings.get(record.id, []):
-            if record.status == "parked" and record.reason in warning:
+            if record.status == "parked" and warning.startswith(PARKING):
                 continue  # said already
             console.line(f"Warning: book {record.id}, {warning}")
     for warning in outcome.warnings.get(-1, []):
         console.line(f"Warning: {warning}")
     if outcome.library_error:
         console.line(f"Failed: the library. {outcome.library_error}")
-    counted = {
-        status: sum(record.status == status for record in outcome.records)
-        for status in ("built", "parked", "failed")
-    }
+    ended = ["failed" if record.id in outcome.errors else record.status for record in outcome.records]
+    counted = {status: ended.count(status) for status in ("built", "parked", "failed", "registered")}
     console.line(", ".join(f"{number} {status}" for status, number in counted.items() if number) + ".")
 
 

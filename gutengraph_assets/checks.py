@@ -16,15 +16,18 @@ from gutengraph_assets.assets.graph import enriched_graph, merged_graph
 from gutengraph_assets.assets.library import chunks
 from gutengraph_assets.assets.metadata import markdown_table
 from gutengraph_assets.assets.vectors import embeddings_table
+from gutengraph_assets.drift import drifted, measured
 from gutengraph_assets.extraction.ledger import Ledger, Summary
 from gutengraph_assets.extraction.naming import STEP
 from gutengraph_assets.partitions import books
 from gutengraph_assets.resources import GutenGraph
-from gutengraph_assets.status import parked_reason
+from gutengraph_assets.status import language_reason, parked_reason
 from gutengraph_core.errors import DataFolderError
 from gutengraph_core.files import read_table
 from gutengraph_core.filesystem import check_data_folder
 from gutengraph_core.graph import versions
+from gutengraph_core.graph.stage import is_complete
+from gutengraph_core.library import Library
 from gutengraph_core.names import key, squeeze
 from gutengraph_core.vectors import ChunkTable
 
@@ -66,14 +69,23 @@ def book_check(
             book = int(context.partition_key)
             verdict = decide(book, gutengraph)
             if blocking and not verdict.passed:
-                gutengraph.library.update(
-                    book, status="failed", pid=None, reason=f"{decide.__name__}: {verdict.text}"
-                )
+                _stop(gutengraph.library, book, asset.key.path[-1], f"{decide.__name__}: {verdict.text}")
             return _result(verdict, severity)
 
         return check
 
     return wrap
+
+
+def _stop(library: Library, book: int, name: str, reason: str) -> None:
+    """Mark the book as failed, and what did not pass as to be made again. Its graph goes into no merged graph."""
+    fields: dict[str, Any] = {}
+    done = library.record(book).steps.get(name)
+    if done is not None:
+        fields["steps"] = {name: done.model_copy(update={"fingerprint": ""}).model_dump()}
+    if name == enriched_graph.key.path[-1]:
+        fields["graph_sha256"] = {}
+    library.update(book, status="failed", pid=None, reason=reason, **fields)
 
 
 def _result(verdict: Verdict, severity: dg.AssetCheckSeverity) -> dg.AssetCheckResult:
@@ -149,10 +161,26 @@ NOTHING_ASKED = Verdict(True, "The book is parked; no model was asked.")
 def language(book: int, gutengraph: GutenGraph) -> Verdict:
     """The book is in a language in which names and relations are found; else it is parked."""
     record = gutengraph.library.record(book)
-    reason = parked_reason(record)
+    reason = language_reason(record)
+    if reason and record.forced:
+        reason += " It is extracted all the same: it was built with --force."
     return Verdict(
         not reason, reason or f"Its language is '{record.language}'.", {"language": record.language}
     )
+
+
+@book_check(window_names, severity=WARN)
+def yield_gate(book: int, gutengraph: GutenGraph) -> Verdict:
+    """The pilot, a few windows spread over the book, found enough names to go on; else the book is parked."""
+    record, settings = gutengraph.library.record(book), gutengraph.settings
+    windows, names = record.counts.get("pilot_windows", 0), record.counts.get("pilot_names", 0)
+    numbers = {"windows": windows, "names": names, "names_a_window_wanted": settings.pilot_min_names}
+    if record.gate:
+        forced = " It is extracted all the same: it was built with --force." if record.forced else ""
+        return Verdict(False, record.gate + forced, numbers)
+    if not windows:
+        return Verdict(True, "There was no pilot: a short book, a parked or a forced one.", numbers)
+    return Verdict(True, f"{names} names in {windows} windows of the pilot.", numbers)
 
 
 @book_check(window_names, blocking=True)
@@ -321,6 +349,46 @@ def orphans(book: int, gutengraph: GutenGraph) -> Verdict:
         twins == 0,
         f"{twins} orphans have the letters of a connected name, {genuine} stand alone.",
         {"twins": twins, "orphans": genuine},
+    )
+
+
+@book_check(enriched_graph, severity=WARN)
+def drift(book: int, gutengraph: GutenGraph) -> Verdict:
+    """Names, relations and the share of untyped relations are near those of the book's last good run. A run that
+    drifts is not taken for good; `gutengraph build --force` takes it."""
+    library = gutengraph.library
+    record = library.record(book)
+    if parked_reason(record):
+        return NOTHING_ASKED
+    now, before = measured(library, book), record.last_good
+    found = drifted(before, now, most=gutengraph.settings.max_drift)
+    if not before or not found or gutengraph.force:
+        library.update(book, last_good=now)
+    shown = ", ".join(f"{name} {value:g} (before: {before[name]:g})" for name, value in now.items() if before)
+    return Verdict(
+        not found or gutengraph.force,
+        f"{'; '.join(found)}. {shown}"
+        if found
+        else shown or "The book's first run: nothing to compare with.",
+        {f"now_{k}": v for k, v in now.items()} | {f"before_{k}": v for k, v in before.items()},
+    )
+
+
+@dg.asset_check(asset=merged_graph, name="up_to_date")
+def up_to_date(gutengraph: GutenGraph) -> dg.AssetCheckResult:
+    """The published graph was made from the books' graphs as they lie there now."""
+    manifest = versions.require(gutengraph.library).manifest()
+    complete = {r.id: r.graph_sha256 for r in gutengraph.library.records() if is_complete(r)}
+    left_out = {left.book for left in manifest.left_out}
+    behind = [b for b, files in complete.items() if manifest.books.get(b) != files and b not in left_out]
+    gone = [b for b in manifest.books if b not in complete]
+    text = f"{len(manifest.books)} books in it"
+    if behind:
+        text += f"; built since: {', '.join(map(str, behind[:PROBLEMS_SHOWN]))}"
+    if gone:
+        text += f"; no longer there: {', '.join(map(str, gone[:PROBLEMS_SHOWN]))}"
+    return _result(
+        Verdict(not behind and not gone, f"{text}.", {"behind": len(behind), "gone": len(gone)}), WARN
     )
 
 

@@ -115,6 +115,28 @@ def build(ids: tuple[int, ...], force: bool, every: bool, verbose: bool) -> None
 
 
 @click.command()
+@click.argument("runs", nargs=-1, metavar="RUN...")
+def recover(runs: tuple[str, ...]) -> None:
+    """After a crash: end runs whose process is dead, free their pool slots, say so in their books.
+
+    Dagster cannot tell by itself that the process of a run was killed, and such a run holds its slots for good.
+    What is alive is left alone, and a second call finds nothing to do. RUN ids name runs that are to be ended
+    whatever is known of them, those of another machine for instance.
+    """
+    from gutengraph_assets.instance import open_instance
+    from gutengraph_assets.recover import recover as put_right
+    from gutengraph_core.settings import load_settings
+
+    library = load_settings().library
+    with open_instance(library) as instance:
+        found = put_right(instance, library, runs=runs)
+    for one in found:
+        click.echo(str(one))
+    if not found:
+        click.echo("Nothing to recover.")
+
+
+@click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def books(as_json: bool) -> None:
     """List the library: what is built, parked or failed, and why."""

@@ -4,15 +4,14 @@ reverse."""
 from __future__ import annotations
 
 import os
-import socket
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import psutil
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
@@ -20,6 +19,8 @@ from gutengraph_assets.pools import declare_pools
 from gutengraph_core.errors import StoreError
 from gutengraph_core.files import disk_errors, write_text
 from gutengraph_core.library import Library
+from gutengraph_core.processes import this_process
+from gutengraph_core.settings import load_settings
 
 PROCESS_TAG = "gutengraph/process"
 """On runs of the command line: which process executes them."""
@@ -41,12 +42,6 @@ telemetry:
 nux:
   enabled: false
 """
-_UNFINISHED = [
-    dg.DagsterRunStatus.NOT_STARTED,
-    dg.DagsterRunStatus.STARTING,
-    dg.DagsterRunStatus.STARTED,
-    dg.DagsterRunStatus.CANCELING,
-]
 
 
 def relax_sqlite() -> None:
@@ -83,17 +78,22 @@ def _relax(connection: Any, _record: Any) -> None:
         _kept_open.popitem(last=False)[1].close()
 
 
+def prepare(library: Library) -> tuple[Path, Path]:
+    """Make `home/dagster` with its configuration unless it is there; both paths. Raises DataFolderError."""
+    library.check_writable()
+    config = library.dagster_dir / "dagster.yaml"
+    if not config.exists():
+        write_text(config, INSTANCE_YAML)
+    return library.dagster_dir, config
+
+
 @contextmanager
 def open_instance(library: Library) -> Iterator[dg.DagsterInstance]:
     """The instance under `home/dagster`, made at the first call; DAGSTER_HOME points to it from then on.
 
     Raises DataFolderError if it cannot be written, StoreError if it cannot be opened.
     """
-    folder = library.dagster_dir
-    library.check_writable()
-    config = folder / "dagster.yaml"
-    if not config.exists():
-        write_text(config, INSTANCE_YAML)
+    folder, config = prepare(library)
     os.environ["DAGSTER_HOME"] = str(folder)
     relax_sqlite()
     try:
@@ -111,33 +111,9 @@ def open_instance(library: Library) -> Iterator[dg.DagsterInstance]:
 
 def process_tag() -> dict[str, str]:
     """The tag of a run that this process executes."""
-    return {PROCESS_TAG: f"{socket.gethostname()}:{os.getpid()}:{psutil.Process().create_time():.0f}"}
+    return {PROCESS_TAG: this_process()}
 
 
-def bury_dead_runs(instance: dg.DagsterInstance) -> list[str]:
-    """Mark runs of the command line whose process is gone as failed and give their pool slots back.
-
-    Without it such a run stays 'started' for good, and its slot is held against all that come after. Returns
-    run ids.
-    """
-    buried = []
-    for run in instance.get_runs(filters=dg.RunsFilter(statuses=_UNFINISHED)):
-        tag = run.tags.get(PROCESS_TAG)
-        if tag is None or _alive(tag):
-            continue
-        instance.report_run_failed(
-            run, "Its process was killed. Build again: it carries on where it stopped."
-        )
-        instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
-        buried.append(run.run_id)
-    return buried
-
-
-def _alive(tag: str) -> bool:
-    host, pid, started = tag.rsplit(":", 2)
-    if host != socket.gethostname():
-        return True  # another machine's: not ours to judge
-    try:
-        return abs(psutil.Process(int(pid)).create_time() - float(started)) < 2
-    except psutil.NoSuchProcess:
-        return False
+if __name__ == "__main__":
+    # For DAGSTER_HOME of `make dev`.
+    print(prepare(load_settings().library)[0])

@@ -21,13 +21,13 @@ class Event:
 
     book: int | None
     step: str
-    kind: str  # began | on | ended
+    kind: str  # began | on | waits | ended
     done: int = 0
     total: int = 0
     left_s: float | None = None
     """Seconds that the rest will take at the pace so far; None until enough is done to say."""
     text: str = ""
-    """What came out, on `ended`."""
+    """What came out, on `ended`; for whom, on `waits`."""
 
 
 Listener = Callable[[Event], None]
@@ -115,6 +115,8 @@ class Console:
             elif now - self._spoke >= self.QUIET_S and event.done < event.total:
                 self._spoke = now
                 self.line(_running(event))
+        elif event.kind == "waits":
+            self.line(f"{_where(event)}  {event.text}")
         else:
             took = span(now - self._began.pop(key, now))
             self.line(f"{_where(event)}  {event.text}  ({took})")

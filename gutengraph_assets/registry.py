@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gutengraph_assets.gutenberg import catalogue
-from gutengraph_assets.gutenberg.source import check_polite, fetch_rdf, fetch_text
+from gutengraph_assets.gutenberg.source import check_polite, fetch_rdf, fetch_text, on_shelf
+from gutengraph_assets.ownership import BookLock
 from gutengraph_core.errors import (
     BadText,
     GutenGraphError,
     NotBuilt,
     RightsError,
     SourceUnreachable,
-    StoreError,
     UnknownBook,
 )
 from gutengraph_core.files import disk_errors
@@ -109,22 +109,24 @@ def unregister(book: int, settings: Settings, instance: dg.DagsterInstance) -> N
     """Take a book out: its passages, its partition, its files. The merged graph is made anew by who calls.
 
     Killed half-way it can simply be called again. Raises UnknownBook for a book that was never there,
-    StoreError for one that is being built, DataFolderError.
+    BookBusy for one that is being built, DataFolderError.
     """
     library = settings.library
     partitions = instance.get_dynamic_partitions(PARTITIONS)
     if not library.has(book) and str(book) not in partitions and not library.book_dir(book).exists():
         raise UnknownBook("It is not in the library.", remedy="`gutengraph books` lists what is.", book=book)
-    with suppress(NotBuilt):  # a record that cannot be read: to remove the book is its remedy
-        if library.has(book) and (record := library.record(book)).status == "building":
-            raise StoreError(
-                f"It is being built by process {record.pid}.",
-                remedy="Wait for it, or end it first.",
-                book=book,
-            )
+    lock = BookLock(library, book)
+    lock.take(wait_s=0)
+    try:
+        _take_out(book, library, instance)
+    finally:
+        lock.release()
+
+
+def _take_out(book: int, library: Library, instance: dg.DagsterInstance) -> None:
     with suppress(NotBuilt):  # no table yet: no passages of it either
         ChunkTable.open(library, None).delete_book(book)
-    if str(book) in partitions:
+    if str(book) in instance.get_dynamic_partitions(PARTITIONS):
         instance.delete_dynamic_partition(PARTITIONS, str(book))
     _delete_files(library, book)
 
@@ -134,5 +136,6 @@ def _delete_files(library: Library, book: int) -> None:
     with disk_errors(library.books_dir, book=book):
         if library.book_dir(book).exists():
             library.book_dir(book).rename(library.books_dir / f"{REMOVED}{book}-{os.getpid()}")
+        shutil.rmtree(on_shelf(library.home, book, "txt").parent, ignore_errors=True)
         for leftover in library.books_dir.glob(f"{REMOVED}*"):
             shutil.rmtree(leftover)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -12,10 +14,12 @@ from typing import Any
 import dagster as dg
 from pydantic import Field, PrivateAttr
 
+from gutengraph_assets.ownership import BookLock
 from gutengraph_assets.status import settle
 from gutengraph_core.embedding import Embedder, Tokenizer, open_embedder, open_tokenizer
 from gutengraph_core.library import Library
 from gutengraph_core.llm import LLM, open_llm
+from gutengraph_core.processes import this_process
 from gutengraph_core.settings import Settings, load_settings
 
 
@@ -38,6 +42,16 @@ class Models:
     def tokenizer(self) -> Tokenizer:
         """The embedder's own, without its weights."""
         return open_tokenizer(self._settings)
+
+    def leave_card(self) -> None:
+        """Give the card's memory back: what is opened next loads its model anew. The identity stays the same."""
+        self.close()
+        for name in ("llm", "embedder"):
+            self.__dict__.pop(name, None)
+        gc.collect()
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
     def close(self) -> None:
         """Free what was opened."""
@@ -96,21 +110,24 @@ class GutenGraph(dg.ConfigurableResource[Any]):
         description="Make everything again, changed or not. Model replies still come from the cache.",
     )
     _settings: Settings = PrivateAttr()
-    _touched: set[int] = PrivateAttr(default_factory=set)
+    _held: dict[int, BookLock] = PrivateAttr(default_factory=dict)
 
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
         """Reads the environment. Raises SettingsError."""
         self._settings = load_settings()
-        self._touched = set()
+        self._held = {}
         _open.hold()
 
     def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
-        """Gives every book that this run worked on its lasting status."""
+        """Gives every book that this run worked on its lasting status, and frees it for others."""
         try:
-            for book in sorted(self._touched):
+            for book in sorted(self._held):
                 if self.library.has(book):
                     settle(self.library, book, pid=os.getpid())
         finally:
+            for lock in self._held.values():
+                lock.release()
+            self._held = {}
             _open.release()
 
     @property
@@ -125,11 +142,19 @@ class GutenGraph(dg.ConfigurableResource[Any]):
     def models(self) -> Models:
         return _open.of(self._settings)
 
-    def touch(self, book: int, *, run: str) -> None:
-        """`book` is being built by this process until the run ends, unless it has already failed in this run."""
-        self._touched.add(book)
+    def touch(self, book: int, *, run: str, say: Callable[[str], object] = lambda text: None) -> None:
+        """`book` is being built by this process until the run ends, unless it has already failed in this run.
+
+        Waits for another run that builds it, telling `say`. Raises BookBusy after `book_wait_s`.
+        """
+        if book not in self._held:
+            lock = BookLock(self.library, book, run=run)
+            lock.take(wait_s=self._settings.book_wait_s, say=say)
+            self._held[book] = lock
         if self.library.has(book):
             record = self.library.record(book)
             if record.status == "failed" and record.run == run:
                 return
-        self.library.update(book, status="building", pid=os.getpid(), reason="", run=run)
+        self.library.update(
+            book, status="building", pid=os.getpid(), owner=this_process(), reason="", run=run
+        )

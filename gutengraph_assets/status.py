@@ -22,6 +22,14 @@ English."""
 
 def parked_reason(record: BookRecord) -> str:
     """Why a book gets no graph; '' if it gets one."""
+    if record.forced:
+        return ""
+    reason = language_reason(record) or record.gate
+    return f"{reason} `gutengraph build {record.id} --force` tries all the same." if reason else ""
+
+
+def language_reason(record: BookRecord) -> str:
+    """Why a book's language keeps it from getting a graph; '' if it does not."""
     if record.language in ENGLISH:
         return ""
     return (

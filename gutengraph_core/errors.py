@@ -114,11 +114,21 @@ class SqlRefused(GutenGraphError):
     """SQL over the catalogue that is no single SELECT, or that DuckDB could not run within its limits."""
 
 
+class BookBusy(StoreError):
+    """A book is being built, or removed, by somebody else."""
+
+
 class NotBuilt(GutenGraphError):
     """A question or listing needs something that has not been built yet."""
 
 
 class S3Error(GutenGraphError):
     """The bucket cannot be reached, read or written, or does not hold what its manifest says."""
+
+    retry = True
+
+
+class WebhookError(GutenGraphError):
+    """The address that summaries are sent to does not take one."""
 
     retry = True

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from gutengraph_core.errors import DataFolderError, NotBuilt, UnknownBook
 from gutengraph_core.files import disk_errors, read_text, write_json
+from gutengraph_core.processes import is_alive
 
 Status = Literal["registered", "building", "built", "parked", "failed"]
 Kind = Literal["fiction", "non-fiction", "drama", "verse", "other"]
@@ -87,6 +88,14 @@ class BookRecord(BaseModel):
     reason: str = ""
     pid: int | None = None
     """The process that is building it, while `status` is `building`."""
+    owner: str = ""
+    """The same process as `host:pid:start`."""
+    gate: str = ""
+    """Why its pilot parked it."""
+    forced: bool = False
+    """It was parked, and is to be extracted all the same (`gutengraph build --force`)."""
+    last_good: dict[str, float] = {}
+    """names, relations, untyped share, …: of its last run without drift."""
     run: str = ""
     """The run that worked on it last: a failure in one step is not forgotten in the next of the same run."""
     built_at: str = ""
@@ -182,8 +191,21 @@ class Library:
 
         A book left `building` by a process that no longer runs is reported as failed.
         """
+        record = self._read(book)
+        if record.status == "building" and _abandoned(record):
+            record.status = "failed"
+            record.reason = (
+                f"Its build was killed. Run `gutengraph build {book}`: it carries on where it stopped."
+            )
+        return record
+
+    def written_status(self, book: int) -> Status:
+        """The status as it stands in the record, whether or not its builder lives. Raises as `record` does."""
+        return self._read(book).status
+
+    def _read(self, book: int) -> BookRecord:
         try:
-            record = BookRecord.model_validate_json(self.path(book, "book.json").read_bytes())
+            return BookRecord.model_validate_json(self.path(book, "book.json").read_bytes())
         except (FileNotFoundError, NotADirectoryError):
             raise UnknownBook(
                 "It is not in the library.", remedy=f"Run `gutengraph add {book}`.", book=book
@@ -194,17 +216,11 @@ class Library:
                 remedy=f"Run `gutengraph remove {book}`, then add and build it again.",
                 book=book,
             ) from None
-        if record.status == "building" and record.pid is not None and not psutil.pid_exists(record.pid):
-            record.status = "failed"
-            record.reason = (
-                f"Its build was killed. Run `gutengraph build {book}`: it carries on where it stopped."
-            )
-        return record
 
     def update(self, book: int, **fields: Any) -> BookRecord:
         """Change fields of a record (created if new), under a lock: steps of one book may run side by side.
 
-        `counts` and `steps` are merged into those that stand; everything else is replaced.
+        `counts` and `steps` are merged into those that stand; everything else, `last_good` too, is replaced.
         """
         with self.lock(f"book-{book}"):
             path = self.path(book, "book.json")
@@ -226,6 +242,12 @@ class Library:
             raise NotBuilt(
                 "Its text has not been read yet.", remedy=f"Run `gutengraph build {book}`.", book=book
             ) from None
+
+
+def _abandoned(record: BookRecord) -> bool:
+    if record.owner:
+        return not is_alive(record.owner)
+    return record.pid is not None and not psutil.pid_exists(record.pid)
 
 
 def now() -> str:

@@ -77,6 +77,15 @@ class Settings(BaseSettings):
     """Reply cap of a names list. Of 42 free lists 18 reached 64 tokens, 7 reached 128, 2 reached 256."""
     min_windows: int = Field(default=3, ge=1)
     """A person named in fewer windows of the text is minor at most. 84 of 86 main gold characters reach 3."""
+    pilot_windows: int = Field(default=5, ge=0, le=50)
+    """Windows extracted before the rest, spread over the book; 0: none. One in a hundred of a novel."""
+    pilot_calls: int = Field(default=40, ge=1)
+    """Most calls of the pilot: some 5 s on two cores."""
+    pilot_min_names: float = Field(default=1.0, ge=0)
+    """Fewer names a window than this park the book."""
+    pilot_max_fail_rate: float = Field(default=0.8, ge=0, le=1)
+    """More unreadable replies than this park the book: four windows of five would be lost, and be asked again
+    at every run."""
     structural_repair: bool = True
     """Mend replies where nothing is lost or invented (fences, envelopes, cut lists)."""
 
@@ -137,6 +146,20 @@ class Settings(BaseSettings):
     step_retry_delay_s: float = 10.0
     """Seconds before the first of them; doubled each time. The source has retried for 7 s by then."""
 
+    model_retries: int = Field(default=4, ge=0)
+    """The same after an error of a model's server: 10, 20, 40 and 80 s, in which one restarts and loads a model."""
+    inbox_settle_s: float = Field(default=5.0, ge=0)
+    """A file in the inbox is read once it has not changed for so long: it may still be being copied."""
+    watch_list: Path | None = None
+    """A file of Gutenberg ids; those that appear in it are added and built."""
+    webhook: str = Field(default="", repr=False)
+    """Address that gets a summary of every run that ends, as JSON by POST; '': none."""
+    one_gpu: bool = False
+    """Language model and embedder share one card (6 GB): their steps then take turns in one pool, `gpu`."""
+    book_wait_s: float = Field(default=3600.0, ge=0)
+    """Longest wait for a book that another run is building: a novel takes minutes with the embedded model, an
+    hour with a large one. What that run has made is then not made again."""
+
     # --- checks ---
     max_parse_fail_rate: float = 0.10
     """Above this a book's names rest on too few windows; free lists of a 270M model fail far more."""
@@ -147,6 +170,9 @@ class Settings(BaseSettings):
     """Fewer cast than this in a work of fiction: the filter or the model has failed."""
     max_drop_rate: float = 0.95
     """More persons dropped than this: the threshold does not suit the book."""
+    max_drift: float = Field(default=0.3, gt=0)
+    """A book's names or relations that change by more than this share, or untyped relations by this much of all,
+    are worth a look: more than the change of a rule should do, less than another model does."""
     norm_tolerance: float = 0.0001
     """How far a vector's length may be from 1: a thousand times float32's rounding."""
     min_recall: float = 0.8

@@ -7,7 +7,7 @@ from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page, picture
 from gutengraph_assets.assets.step import book_step
 from gutengraph_assets.assets.vectors import embeddings_table
 from gutengraph_assets.code_version import code_version
-from gutengraph_assets.partitions import books
+from gutengraph_assets.partitions import books, pool
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_core.files import write_json
 from gutengraph_core.vectors import ChunkTable
@@ -19,6 +19,7 @@ from gutengraph_core.vectors import ChunkTable
     group_name="arcs",
     kinds={"matplotlib", "png"},
     owners=OWNERS,
+    pool=pool(None, uses_card=True),
     code_version=code_version("gutengraph_assets.arcs", "gutengraph_assets.sentiment"),
 )
 def story_arcs(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:

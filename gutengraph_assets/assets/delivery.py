@@ -9,7 +9,7 @@ from gutengraph_assets.assets.metadata import OWNERS
 from gutengraph_assets.assets.step import digest, library_step
 from gutengraph_assets.assets.vectors import ivf_pq_index
 from gutengraph_assets.code_version import code_version
-from gutengraph_assets.partitions import every_book
+from gutengraph_assets.partitions import SYNC_FRESHNESS, every_book
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.s3.bucket import VerifyReport, verify
 from gutengraph_assets.s3.sync import sync
@@ -28,6 +28,7 @@ class SyncConfig(dg.Config):
 
 @dg.asset(
     deps=[merged_graph, ivf_pq_index, every_book(enriched_graph)],
+    freshness_policy=SYNC_FRESHNESS,
     group_name="delivery",
     kinds={"s3"},
     owners=OWNERS,

@@ -14,9 +14,10 @@ from gutengraph_assets.code_version import code_version
 from gutengraph_assets.extraction.filter import filter_entities
 from gutengraph_assets.extraction.ledger import Ledger, Summary
 from gutengraph_assets.extraction.naming import STEP, choose_strategy, name_book
-from gutengraph_assets.partitions import books
+from gutengraph_assets.extraction.pilot import pilot_settings, run_pilot
+from gutengraph_assets.partitions import books, pool
 from gutengraph_assets.resources import GutenGraph
-from gutengraph_assets.status import parked_reason
+from gutengraph_assets.status import language_reason, parked_reason
 from gutengraph_assets.text.windows import make_windows
 from gutengraph_core.files import sha256
 from gutengraph_core.library import BookRecord
@@ -33,23 +34,25 @@ SHOWN = 40
     kinds={"llm", "parquet"},
     owners=OWNERS,
     code_version=code_version("gutengraph_assets.extraction", "gutengraph_assets.text.windows"),
-    pool="llm",
+    pool=pool("llm", uses_card=True),
     metadata={"dagster/column_schema": described("mentions", MENTIONS)},
 )
 def window_names(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
     """The names of the book: code proposes the capitalised spans of paragraph-aligned windows, the model says
     what each names, code keeps only what stands in the text at the offset claimed. Every attempt is entered
-    in the ledger. A book in another language is parked here: the asset is then empty."""
+    in the ledger. A book in another language, or
+    one whose pilot yields next to nothing, is parked here: the asset is then empty."""
     settings = gutengraph.settings
 
     def depends(record: BookRecord) -> dict[str, object]:
-        if reason := parked_reason(record):
+        if (reason := language_reason(record)) and not (record.forced or gutengraph.force):
             return {"parked": reason}
         # Asking for the identity comes before anything is written: a wrong model stops here.
         return {
             "llm": str(gutengraph.models.llm.identity),
             "options": choose_strategy(gutengraph.models.llm, settings).options,
             "window_words": settings.window_words,
+            "pilot": None if record.forced else pilot_settings(settings),
         }
 
     with book_step(
@@ -58,6 +61,10 @@ def window_names(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> d
         ledger = Ledger(step.library.path(step.book, "ledger.jsonl"), book=step.book)
         if any(entry.to_retry for entry in ledger.standing(STEP)):
             step.fresh = False
+        if gutengraph.force and parked_reason(step.record):
+            step.record = step.library.update(step.book, forced=True)
+        if not step.fresh:
+            _pass_the_gate(step, gutengraph, ledger)
         if reason := parked_reason(step.record):
             park(step, reason, {"windows.parquet": WINDOWS, "mentions.parquet": MENTIONS})
         else:
@@ -65,12 +72,33 @@ def window_names(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> d
     return step.result
 
 
+def _pass_the_gate(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> None:
+    """A pilot of a few windows decides whether the book is worth the rest."""
+    if language_reason(step.record) or step.record.forced or gutengraph.force:
+        return
+    pilot = run_pilot(
+        step.library.body(step.book),
+        _windows(step, gutengraph),
+        gutengraph.models.llm,
+        gutengraph.settings,
+        ledger,
+    )
+    step.record = step.library.update(
+        step.book, gate=pilot.reason, counts={"pilot_windows": pilot.windows, "pilot_names": pilot.names}
+    )
+
+
+def _windows(step: BookStep, gutengraph: GutenGraph) -> pa.Table:
+    body = step.library.body(step.book)
+    rows = make_windows(body, step.record.chapters, words=gutengraph.settings.window_words)
+    return pa.Table.from_pylist(rows, schema=WINDOWS)
+
+
 def _name(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> None:
     settings = gutengraph.settings
     if not step.fresh:
         body = step.library.body(step.book)
-        rows = make_windows(body, step.record.chapters, words=settings.window_words)
-        windows = pa.Table.from_pylist(rows, schema=WINDOWS)
+        windows = _windows(step, gutengraph)
         mentions = name_book(
             body, windows, gutengraph.models.llm, settings, ledger, progress=step.progress, book=step.book
         )

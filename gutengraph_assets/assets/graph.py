@@ -14,7 +14,7 @@ from gutengraph_assets.extraction.book_graph import build_book_graph, write_book
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import STEP
 from gutengraph_assets.how_it_went import how_it_went, verdict
-from gutengraph_assets.partitions import books, every_book
+from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book
 from gutengraph_assets.pictures import draw_appearances, draw_network
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import parked_reason
@@ -158,6 +158,8 @@ def _show_how_it_went(step: BookStep, gutengraph: GutenGraph) -> None:
 
 @dg.asset(
     deps=[every_book(enriched_graph)],
+    automation_condition=after_the_last_book(),
+    freshness_policy=LIBRARY_FRESHNESS,
     group_name="graph",
     kinds={"kuzu", "graph"},
     owners=OWNERS,

@@ -17,7 +17,7 @@ import dagster as dg
 from gutengraph_assets.progress import Event, Meter, tell
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import UPSTREAM
-from gutengraph_core.errors import DataFolderError, GutenGraphError, NotBuilt
+from gutengraph_core.errors import BookBusy, DataFolderError, GutenGraphError, ModelUnreachable, NotBuilt
 from gutengraph_core.files import read_table, sha256, write_table
 from gutengraph_core.library import BookRecord, Library, StepRecord, now
 
@@ -94,7 +94,7 @@ def book_step(
     began = time.monotonic()
     try:
         library.check_writable()
-        gutengraph.touch(book, run=context.run_id)
+        gutengraph.touch(book, run=context.run_id, say=lambda text: _say(context, book, name, text))
         record = library.record(book)
         upstream = _upstream(library, record, name)
         version = context.assets_def.code_versions_by_key.get(context.asset_key) or ""
@@ -114,6 +114,9 @@ def book_step(
         )
         yield step
         _finish(step, time.monotonic() - began)
+    except BookBusy as error:
+        # The book is somebody else's: its status is theirs to set.
+        fail(context, gutengraph, error)
     except GutenGraphError as error:
         fail(context, gutengraph, error, book=book)
     except (dg.Failure, dg.RetryRequested):
@@ -123,6 +126,9 @@ def book_step(
         raise dg.Failure(
             description=f"{name} broke on book {book}: {type(error).__name__}: {error}", allow_retries=False
         ) from error
+    finally:
+        if gutengraph.settings.one_gpu:
+            gutengraph.models.leave_card()
     tell(Event(book, name, "ended", text=f"{UNCHANGED}: {step.text}" if step.fresh else step.text))
 
 
@@ -160,12 +166,23 @@ def library_step(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> I
         yield step
     except GutenGraphError as error:
         fail(context, gutengraph, error)
+    except (dg.Failure, dg.RetryRequested):
+        raise
+    except Exception as error:
+        raise dg.Failure(
+            description=f"{name} broke: {type(error).__name__}: {error}", allow_retries=False
+        ) from error
     step._result = dg.MaterializeResult(
         data_version=dg.DataVersion(step.version),
         metadata={"status": UNCHANGED if step.fresh else "made", "in_short": step.text, **step.metadata},
         check_results=step.checks,
     )
     tell(Event(None, name, "ended", text=f"{UNCHANGED}: {step.text}" if step.fresh else step.text))
+
+
+def _say(context: dg.AssetExecutionContext, book: int, name: str, text: str) -> None:
+    context.log.warning("%s", text)
+    tell(Event(book, name, "waits", text=text))
 
 
 def made_by_this_code(context: dg.AssetExecutionContext) -> bool:
@@ -194,10 +211,13 @@ def fail(
 ) -> NoReturn:
     """Retry later what may pass by itself; else fail with the error's own words, and the book with it."""
     settings = gutengraph.settings
-    if error.retry and context.retry_number < settings.step_retries:
+    retries = settings.model_retries if isinstance(error, ModelUnreachable) else settings.step_retries
+    if error.retry and context.retry_number < retries:
         wait = settings.step_retry_delay_s * 2**context.retry_number
-        context.log.warning("%s Trying again in %.0f s.", error, wait)
-        raise dg.RetryRequested(max_retries=settings.step_retries, seconds_to_wait=wait) from error
+        again = f"{error} Trying again in {wait:.0f} s."
+        context.log.warning("%s", again)
+        tell(Event(book, context.asset_key.path[-1], "waits", text=again))
+        raise dg.RetryRequested(max_retries=retries, seconds_to_wait=wait) from error
     if book is not None:
         _mark_failed(gutengraph.library, book, str(error))
     raise dg.Failure(

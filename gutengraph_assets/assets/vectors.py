@@ -9,7 +9,7 @@ from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page
 from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step
 from gutengraph_assets.code_version import code_version
 from gutengraph_assets.embedding import embed_passages
-from gutengraph_assets.partitions import books, every_book
+from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book, pool
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_core.embedding import Embedder
 from gutengraph_core.errors import NotBuilt
@@ -29,7 +29,7 @@ VECTORS = CHUNKS.append(pa.field("embedding", pa.list_(pa.float32())))
     kinds={"lancedb", "huggingface"},
     owners=OWNERS,
     code_version=code_version("gutengraph_core.embedding", "gutengraph_core.vectors"),
-    pool="lancedb",
+    pool=pool("lancedb", uses_card=True),
     metadata={"dagster/column_schema": described("chunks", VECTORS)},
 )
 def embeddings_table(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
@@ -77,6 +77,8 @@ COVERAGE = "index_coverage"
 
 @dg.asset(
     deps=[every_book(embeddings_table)],
+    automation_condition=after_the_last_book(),
+    freshness_policy=LIBRARY_FRESHNESS,
     group_name="vectors",
     kinds={"lancedb"},
     owners=OWNERS,

@@ -93,15 +93,7 @@ def name_book(
     """
     try:
         strategy = choose_strategy(llm, settings)
-        basis = _digest(
-            {
-                "model": asdict(llm.identity),
-                "rules": RULES,
-                "options": strategy.options,
-                "body": hashlib.sha256(body.encode("utf-8")).hexdigest(),
-                "windows": windows.select(["start", "end"]).to_pydict(),
-            }
-        )
+        basis = basis_of(body, windows, llm, strategy)
         with ledger.run(STEP, basis=basis) as run:
             text = BookText(body, windows)
             named = _with_beings(text, strategy.find(text, run, progress or _quiet), run)
@@ -110,6 +102,19 @@ def name_book(
             raise type(error)(error.what, remedy=error.remedy, book=book) from error
         raise
     return mentions_table(named)
+
+
+def basis_of(body: str, windows: pa.Table, llm: LLM, strategy: NamingStrategy) -> str:
+    """A digest of all that the names of these windows depend on, for the ledger."""
+    return _digest(
+        {
+            "model": asdict(llm.identity),
+            "rules": RULES,
+            "options": strategy.options,
+            "body": hashlib.sha256(body.encode("utf-8")).hexdigest(),
+            "windows": windows.select(["start", "end"]).to_pydict(),
+        }
+    )
 
 
 def _with_beings(text: BookText, named: list[Named], run: StepRun) -> list[Named]:

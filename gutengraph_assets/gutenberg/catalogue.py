@@ -64,16 +64,29 @@ class CatalogueEntry(BaseModel):
     """`Text`, `Sound`, `Dataset`, …"""
 
 
-def read_rdf(data: bytes, book: int) -> CatalogueEntry:
-    """One book's RDF. Raises BadText if it is not XML, uses XML's dangerous parts, or holds no such book."""
+def _parsed(data: bytes, book: int | None) -> Element:
     try:
-        root = fromstring(data, forbid_dtd=True)
+        return fromstring(data, forbid_dtd=True)
     except (ParseError, DefusedXmlException) as error:
         raise BadText(
             f"Its catalogue entry cannot be read ({error}).",
             remedy="Look at the mirror's RDF file.",
             book=book,
         ) from error
+
+
+def number_in(data: bytes) -> int:
+    """The number of the one book that an RDF is about. Raises BadText if it is no RDF, or of no or several books."""
+    root = _parsed(data, None)
+    numbers = [_number(e) for e in root.iterfind("pgterms:ebook", _NS)]
+    if len(numbers) != 1 or not numbers[0].isdigit():
+        raise BadText("The RDF does not say which book it is of.", remedy="Take the book's own RDF.")
+    return int(numbers[0])
+
+
+def read_rdf(data: bytes, book: int) -> CatalogueEntry:
+    """One book's RDF. Raises BadText if it is not XML, uses XML's dangerous parts, or holds no such book."""
+    root = _parsed(data, book)
     ebook = next((e for e in root.iterfind("pgterms:ebook", _NS) if _number(e) == str(book)), None)
     if ebook is None:
         raise BadText(

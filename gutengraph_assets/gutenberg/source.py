@@ -81,6 +81,11 @@ def rdf_path(book: int) -> str:
     return f"cache/epub/{book}/pg{book}.rdf"
 
 
+def on_shelf(home: Path, book: int, suffix: str) -> Path:
+    """Where a text or RDF of the reader's own lies (`suffix` `txt` or `rdf`). It comes before any mirror."""
+    return home / "shelf" / f"cache/epub/{book}/pg{book}.{suffix}"
+
+
 def is_live(settings: Settings) -> bool:
     """Whether books come from gutenberg.org itself."""
     return urlsplit(settings.mirror).hostname in LIVE_HOSTS
@@ -108,6 +113,8 @@ def fetch_text(
     Raises UnknownBook if there is none, SourceUnreachable if the source does not answer or refuses,
     TruncatedDownload if fewer bytes came than announced, BadText above 64 MB, SettingsError for a bad mirror.
     """
+    if (own := _read(settings.home, str(on_shelf(Path(), book, "txt")), book)) is not None:
+        return own
     if folder := _folder(settings):
         for path in text_paths(book):
             if (found := _read(folder, path, book)) is not None:
@@ -137,6 +144,8 @@ def fetch_rdf(
     sleep: Callable[[float], None] = time.sleep,
 ) -> bytes | None:
     """The catalogue entry of a book, or None where the source has none. Raises as `fetch_text` does."""
+    if (own := _read(settings.home, str(on_shelf(Path(), book, "rdf")), book)) is not None:
+        return own.data
     if folder := _folder(settings):
         found = _read(folder, rdf_path(book), book)
     else:

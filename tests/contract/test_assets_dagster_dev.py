@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 from conftest import ROOT, SAMPLE_ID
+from dagster_dev import BIN, Dev
 
 from gutengraph_assets.status import UPSTREAM
-from gutengraph_core.library import Library
-
-BIN = Path(sys.executable).parent
-SELECTOR = {"repositoryLocationName": "gutengraph", "repositoryName": "__repository__"}
 
 LINEAGE = """{ assetNodes {
   assetKey { path } groupName description kinds
@@ -30,95 +21,21 @@ LINEAGE = """{ assetNodes {
   assetChecksOrError { ... on AssetChecks { checks { name blocking } } }
   partitionKeysByDimension { partitionKeys }
 } }"""
-LAUNCH = """mutation($p: ExecutionParams!) { launchRun(executionParams: $p) {
-  __typename ... on LaunchRunSuccess { run { runId } } ... on PythonError { message }
-  ... on RunConfigValidationInvalid { errors { message } } } }"""
 STATUS = """query($id: ID!) { runOrError(runId: $id) { ... on Run { status
   assetMaterializations { assetKey { path } partition metadataEntries { label
     ... on TextMetadataEntry { text } ... on MarkdownMetadataEntry { mdStr } } } } } }"""
-RUNS = "{ runsOrError { ... on Runs { results { runId jobName status tags { key value } } } } }"
-
-
-class Dev:
-    """`dagster dev` in a folder of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        for name in ("dagster.yaml", "workspace.yaml"):
-            shutil.copy(ROOT / name, folder / name)
-        shutil.copytree(ROOT / "data" / "sample" / "cache", folder / "mirror" / "cache")
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("GUTENGRAPH_", "DAGSTER_"))}
-        self.env = clean | {
-            "GUTENGRAPH_MIRROR": str(folder / "mirror"),
-            "GUTENGRAPH_NAMING_MAX_CALLS": "30",
-        }
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.process: subprocess.Popen[bytes] | None = None
-        self.log = folder / "dev.log"
-
-    def start(self) -> None:
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(
-                [BIN / "dagster", "dev", "-h", "127.0.0.1", "-p", str(self.port)],
-                cwd=self.folder,
-                env=self.env,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                # From a background job SIGINT would be inherited as ignored.
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-            )
-        deadline = time.monotonic() + 120
-        while time.monotonic() < deadline and self.process.poll() is None:
-            try:
-                if self.ask("{ version }").get("version"):
-                    return
-            except httpx.TransportError:
-                time.sleep(0.3)
-        raise AssertionError(f"dagster dev did not start:\n{self.log.read_text()[-3000:]}")
-
-    def ask(self, query: str, **variables: object) -> dict[str, Any]:
-        reply = httpx.post(
-            f"http://127.0.0.1:{self.port}/graphql",
-            json={"query": query, "variables": variables},
-            timeout=30,
-        )
-        document = reply.json()
-        assert "errors" not in document, document["errors"]
-        data: dict[str, Any] = document["data"]
-        return data
-
-    def stop(self) -> int:
-        assert self.process is not None
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(timeout=60)
-
-    def gutengraph(self, *arguments: object) -> str:
-        done = subprocess.run(
-            [sys.executable, "-c", "from gutengraph_core.cli import main; main()", *map(str, arguments)],
-            cwd=self.folder,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
 
 @pytest.fixture(scope="module")
 def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
     dev = Dev(tmp_path_factory.mktemp("dev"))
+    shutil.copytree(ROOT / "data" / "sample" / "cache", dev.mirror / "cache")
     dev.gutengraph("add", SAMPLE_ID)
     dev.start()
     try:
         yield dev
     finally:
-        if dev.process is not None and dev.process.poll() is None:
-            dev.stop()
+        dev.close()
 
 
 def test_the_lineage_is_shown_with_checks_and_the_added_book(dev: Dev) -> None:
@@ -139,23 +56,10 @@ def test_the_lineage_is_shown_with_checks_and_the_added_book(dev: Dev) -> None:
 
 
 def test_a_partition_materialised_from_the_ui_succeeds(dev: Dev) -> None:
-    launched = dev.ask(
-        LAUNCH,
-        p={
-            "selector": SELECTOR | {"jobName": "build_book"},
-            "executionMetadata": {"tags": [{"key": "dagster/partition", "value": str(SAMPLE_ID)}]},
-            "runConfigData": "{}",
-        },
-    )["launchRun"]
-    assert launched["__typename"] == "LaunchRunSuccess", launched
-    run_id = launched["run"]["runId"]
-    deadline = time.monotonic() + 400
-    while time.monotonic() < deadline:
-        run = dev.ask(STATUS, id=run_id)["runOrError"]
-        if run["status"] in ("SUCCESS", "FAILURE", "CANCELED"):
-            break
-        time.sleep(1)
-    assert run["status"] == "SUCCESS", dev.log.read_text()[-3000:]
+    run_id = dev.launch("build_book", book=SAMPLE_ID)
+    dev.until(lambda: dev.ended(run_id), 400, "the run did not end")
+    run = dev.ask(STATUS, id=run_id)["runOrError"]
+    assert run["status"] == "SUCCESS", dev.tail()
     made = {m["assetKey"]["path"][-1]: m for m in run["assetMaterializations"]}
     assert set(made) == set(UPSTREAM)
     assert {m["partition"] for m in made.values()} == {str(SAMPLE_ID)}
@@ -171,7 +75,7 @@ def test_a_partition_materialised_from_the_ui_succeeds(dev: Dev) -> None:
     ledger = {e["label"]: e for e in made["window_names"]["metadataEntries"]}["ledger"]["mdStr"]
     assert "| asked of the model |" in ledger
     assert "% of asked |" in ledger
-    record = Library(dev.folder / "data").record(SAMPLE_ID)
+    record = dev.library.record(SAMPLE_ID)
     assert record.status == "built"
     rows = json.loads(dev.gutengraph("books", "--json"))
     assert rows[0]["status"] == "built"
@@ -200,8 +104,7 @@ def test_a_person_sees_how_it_went_and_who_stands_by_whom(dev: Dev) -> None:
 
 def test_a_run_of_the_command_line_is_in_the_ui(dev: Dev) -> None:
     dev.gutengraph("build", SAMPLE_ID)
-    runs = dev.ask(RUNS)["runsOrError"]["results"]
-    by_hand = [r for r in runs if {"key": "gutengraph/by", "value": "command line"} in r["tags"]]
+    by_hand = [r for r in dev.runs() if {"key": "gutengraph/by", "value": "command line"} in r["tags"]]
     assert {r["jobName"]: r["status"] for r in by_hand} == {
         "build_book": "SUCCESS",
         "finish_library": "SUCCESS",
@@ -217,3 +120,29 @@ def test_it_stops_when_told(dev: Dev) -> None:
         "schedules",
         "storage",
     ]
+
+
+def test_dg_dev_and_another_home(tmp_path: Path) -> None:
+    """`dg dev` from a clone, and `make dev` with a GUTENGRAPH_HOME of one's own."""
+    for name in ("pyproject.toml", "workspace.yaml", "dagster.yaml", "Makefile"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "gutengraph_assets").symlink_to(ROOT / "gutengraph_assets")
+    dg_dev = Dev(tmp_path)
+    dg_dev.env["VIRTUAL_ENV"] = str(BIN.parent)
+    try:
+        dg_dev.start(str(BIN / "dg"), "dev")
+        assert len(dg_dev.ask(LINEAGE)["assetNodes"]) == len(UPSTREAM) + 3
+    finally:
+        dg_dev.close()
+    home = tmp_path / "elsewhere"
+    said = subprocess.run(
+        [sys.executable, "-m", "gutengraph_assets.instance"],
+        env=dg_dev.env | {"GUTENGRAPH_HOME": str(home)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert said.stdout == f"{home / 'dagster'}\n"
+    assert (home / "dagster/dagster.yaml").exists()
+    assert "gutengraph_assets.instance" in (tmp_path / "Makefile").read_text()

@@ -17,10 +17,10 @@ from dagster._core.instance.ref import InstanceRef
 from gutengraph_assets.instance import (
     INSTANCE_YAML,
     PROCESS_TAG,
-    bury_dead_runs,
     open_instance,
     process_tag,
 )
+from gutengraph_assets.recover import recover
 from gutengraph_core.errors import DataFolderError, StoreError
 from gutengraph_core.library import Library
 
@@ -99,7 +99,10 @@ def test_a_run_whose_process_was_killed_is_buried_and_gives_its_slot_back(librar
         storage.initialize_concurrency_limit_to_default("llm")
         claim = storage.claim_concurrency_slot("llm", runs["dead"].run_id, "window_names")
         assert claim.is_claimed
-        assert bury_dead_runs(instance) == [runs["dead"].run_id]
+        (found,) = recover(instance, library)
+        assert (found.what, found.name) == ("failed", runs["dead"].run_id)
+        assert f"process {gone.pid} is gone" in found.text
+        assert recover(instance, library) == []
         status = {name: instance.get_run_by_id(run.run_id).status for name, run in runs.items()}
         assert storage.claim_concurrency_slot("llm", runs["alive"].run_id, "window_names").is_claimed
     assert status.pop("dead") == dg.DagsterRunStatus.FAILURE

@@ -121,6 +121,32 @@ def test_the_merged_graph_is_no_part_of_a_books_job() -> None:
     assert job.executor_def.name == "in_process"
 
 
+@pytest.mark.parametrize("one_gpu", ["false", "true"])
+def test_models_that_share_a_card_take_turns(one_gpu: str) -> None:
+    code = (
+        "from gutengraph_assets.definitions import defs\n"
+        "for node in defs.resolve_asset_graph().asset_nodes:\n"
+        "    print(node.key.path[-1], node.assets_def.op.pool)"
+    )
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("GUTENGRAPH_", "DAGSTER_"))}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env=env | {"GUTENGRAPH_ONE_GPU": one_gpu},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    pools = dict(line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)
+    pools = {name: pool for name, pool in pools.items() if pool != "None"}
+    library = {"ivf_pq_index": "lancedb", "merged_graph": "kuzu"}
+    if one_gpu == "true":
+        using = ("window_names", "embeddings_table", "enriched_graph", "story_arcs")
+        assert pools == library | dict.fromkeys(using, "gpu")
+    else:
+        assert pools == library | {"window_names": "llm", "embeddings_table": "lancedb"}
+
+
 def test_the_hourly_sync_ships_stopped() -> None:
     schedule = defs.resolve_schedule_def("hourly_sync")
     assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED

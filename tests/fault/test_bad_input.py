@@ -15,6 +15,7 @@ import pytest
 from command_line import Seen, gutengraph
 from small_mirror import STORY, put, put_story, rdf_of, text_of
 
+from gutengraph_assets.ownership import BookLock
 from gutengraph_core.library import Library
 
 Run = Callable[..., Seen]
@@ -312,9 +313,12 @@ def test_a_setting_that_is_none(
 def test_a_book_under_construction_is_not_removed(run: Run, mirror_folder: Path, library: Library) -> None:
     put_story(mirror_folder)
     run("add", 7)
-    library.update(7, status="building", pid=os.getpid())
-    one_error(run("remove", 7), "Book 7", f"process {os.getpid()}", "Wait for it")
+    lock = BookLock(library, 7, run="a-run-of-the-night")
+    lock.take(wait_s=0)
+    one_error(run("remove", 7), "Book 7", f"process {os.getpid()}", "a-run-of-the-night", "Wait for it")
     assert library.has(7)
+    lock.release()
+    assert run("remove", 7).code == 0
 
 
 def test_what_a_killed_removal_left_is_swept_up(run: Run, mirror_folder: Path, library: Library) -> None:

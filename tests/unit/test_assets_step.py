@@ -5,16 +5,15 @@ The book is French, so that no language model is asked; the embedder is a stand-
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
-import numpy as np
 import pyarrow as pa
 import pytest
 from small_mirror import put, put_french, put_story, rdf_of, text_of
+from small_models import Hashes, Words, made
 
 from gutengraph_assets.assets import library as library_assets
 from gutengraph_assets.assets.vectors import ivf_pq_index
@@ -24,45 +23,12 @@ from gutengraph_assets.instance import open_instance
 from gutengraph_assets.resources import GutenGraph, Models, models_kept_open
 from gutengraph_assets.runs import Run, run_job
 from gutengraph_assets.text.chunking import Chunk, chunk_table
-from gutengraph_core.embedding import EmbeddingIdentity, Matrix
+from gutengraph_core.embedding import EmbeddingIdentity
 from gutengraph_core.errors import SourceUnreachable
 from gutengraph_core.library import BookRecord, Library
 from gutengraph_core.settings import Settings, load_settings
 
 BOOK = 8
-
-
-class Words:
-    """A tokenizer that counts words."""
-
-    limit = 80
-
-    def offsets(self, text: str) -> list[tuple[int, int]]:
-        return [match.span() for match in re.finditer(r"\S+", text)]
-
-    def counts(self, texts: Sequence[str]) -> list[int]:
-        return [len(self.offsets(text)) for text in texts]
-
-
-class Hashes:
-    """An embedder whose vectors depend on the text and on nothing else."""
-
-    identity = EmbeddingIdentity("hashes", "0" * 12, 8, "none")
-    tokenizer = Words()
-
-    def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        rows = [np.frombuffer(code_of(text), dtype=np.uint8).astype(np.float32) + 1 for text in texts]
-        matrix = np.stack(rows) if rows else np.zeros((0, 8), dtype=np.float32)
-        return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
-
-    def embed_query(self, text: str) -> Matrix:
-        return self.embed_documents([text])[0]
-
-
-def code_of(text: str) -> bytes:
-    import hashlib
-
-    return hashlib.sha256(text.encode()).digest()[:8]
 
 
 @pytest.fixture
@@ -84,14 +50,6 @@ def instance(models: Models, library: Library) -> Iterator[dg.DagsterInstance]:
 
 def build(instance: dg.DagsterInstance) -> Run:
     return run_job(instance, "build_book", book=BOOK)
-
-
-def made(instance: dg.DagsterInstance, run: Run) -> list[str]:
-    events = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION)
-    return sorted(
-        entry.get_dagster_event().step_materialization_data.materialization.asset_key.path[0]
-        for entry in events
-    )
 
 
 def failing(times: int, error: Exception) -> tuple[Callable[[int, Settings], BookRecord], list[int]]:
@@ -270,7 +228,7 @@ def test_an_english_book_needs_its_model(
     put_story(tmp_path / "mirror", 7)
     monkeypatch.setenv("GUTENGRAPH_LLM", "ollama:gemma4")
     monkeypatch.setenv("GUTENGRAPH_OLLAMA_HOST", "http://127.0.0.1:9")
-    monkeypatch.setenv("GUTENGRAPH_STEP_RETRIES", "0")
+    monkeypatch.setenv("GUTENGRAPH_MODEL_RETRIES", "0")
     with models_kept_open(load_settings()) as opened:
         opened.__dict__ |= {"embedder": Hashes(), "tokenizer": Words()}
         run = run_job(instance, "build_book", book=7)

@@ -10,6 +10,7 @@ import pytest
 from gutengraph_core.errors import DataFolderError, NotBuilt, SettingsError, UnknownBook
 from gutengraph_core.files import write_text
 from gutengraph_core.library import Library
+from gutengraph_core.processes import this_process
 from gutengraph_core.settings import load_settings
 
 
@@ -25,6 +26,18 @@ def test_a_book_whose_builder_is_gone_has_failed(library: Library) -> None:
     record = library.record(7)
     assert record.status == "failed"
     assert "gutengraph build 7" in record.reason
+
+
+def test_a_builders_number_given_to_another_process_is_no_builder(library: Library) -> None:
+    """After a restart of the machine the number may be anybody's."""
+    host, pid, started = this_process().rsplit(":", 2)
+    library.update(7, status="building", pid=int(pid), owner=f"{host}:{pid}:{int(started) - 900}")
+    assert library.record(7).status == "failed"
+    library.update(7, status="building", owner=this_process())
+    assert library.record(7).status == "building"
+    # Another machine's process is not ours to judge.
+    library.update(7, status="building", owner=f"another-host:{pid}:1")
+    assert library.record(7).status == "building"
 
 
 def test_a_book_whose_builder_lives_is_building(library: Library) -> None:
