@@ -14,7 +14,7 @@ from gutengraph_assets.extraction.book_graph import build_book_graph, write_book
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import STEP
 from gutengraph_assets.how_it_went import how_it_went, verdict
-from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book
+from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book, pool
 from gutengraph_assets.pictures import draw_appearances, draw_network
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import parked_reason
@@ -43,6 +43,7 @@ _FILES = {
     partitions_def=books,
     group_name="graph",
     kinds={"parquet", "graph"},
+    pool=pool(None, uses_card=True),
     owners=OWNERS,
     code_version=code_version(
         "gutengraph_assets.extraction", "gutengraph_assets.pictures", "gutengraph_core.tables"
