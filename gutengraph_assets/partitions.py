@@ -7,8 +7,6 @@ from typing import Any
 
 import dagster as dg
 
-from gutengraph_core.settings import load_settings
-
 LIBRARY_FRESHNESS = dg.FreshnessPolicy.time_window(
     fail_window=timedelta(days=30), warn_window=timedelta(days=7)
 )
@@ -18,14 +16,6 @@ SYNC_FRESHNESS = dg.FreshnessPolicy.time_window(
     fail_window=timedelta(hours=24), warn_window=timedelta(hours=3)
 )
 """Of the copy in S3: the schedule runs hourly; three missed ones are worth a look."""
-
-
-def pool(own: str | None, *, uses_card: bool = False) -> str | None:
-    """The pool of a step: `own` (None: none), or `gpu` for one that runs a model where all models share one card.
-
-    What such a step writes is guarded by a file lock anyway, so that nothing is lost with its own pool.
-    """
-    return "gpu" if uses_card and load_settings().one_gpu else own
 
 
 books = dg.DynamicPartitionsDefinition(name="books")

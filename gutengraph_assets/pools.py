@@ -1,12 +1,21 @@
-"""The pools that let one step in at a time: the language model, the two stores' writers."""
+"""The pools that let one step in at a time: the language model, the two stores' writers, a shared card."""
 
 from __future__ import annotations
 
 import dagster as dg
 
 from gutengraph_core.library import Library
+from gutengraph_core.settings import load_settings
 
-POOLS = ("llm", "lancedb", "kuzu")
+POOLS = ("llm", "lancedb", "kuzu", "gpu")
+
+
+def pool(own: str | None, *, uses_card: bool = False) -> str | None:
+    """The pool of a step: `own` (None: none), or `gpu` for one that runs a model where all models share one card.
+
+    What such a step writes is guarded by a file lock anyway, so that nothing is lost with its own pool.
+    """
+    return "gpu" if uses_card and load_settings().one_gpu else own
 
 
 def declare_pools(instance: dg.DagsterInstance, library: Library) -> None:

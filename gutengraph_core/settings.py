@@ -79,8 +79,8 @@ class Settings(BaseSettings):
     """A person named in fewer windows of the text is minor at most. 84 of 86 main gold characters reach 3."""
     pilot_windows: int = Field(default=5, ge=0, le=50)
     """Windows extracted before the rest, spread over the book; 0: none. One in a hundred of a novel."""
-    pilot_calls: int = Field(default=40, ge=1)
-    """Most calls of the pilot: some 5 s on two cores."""
+    pilot_calls: int = Field(default=15, ge=1)
+    """Most calls of the cloze in the pilot, three times the names that five windows must give: 2 s on two cores."""
     pilot_min_names: float = Field(default=1.0, ge=0)
     """Fewer names a window than this park the book."""
     pilot_max_fail_rate: float = Field(default=0.8, ge=0, le=1)

@@ -7,7 +7,8 @@ from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page, picture
 from gutengraph_assets.assets.step import book_step
 from gutengraph_assets.assets.vectors import embeddings_table
 from gutengraph_assets.code_version import code_version
-from gutengraph_assets.partitions import books, pool
+from gutengraph_assets.partitions import books
+from gutengraph_assets.pools import pool
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_core.files import write_json
 from gutengraph_core.vectors import ChunkTable

@@ -15,7 +15,8 @@ from gutengraph_assets.extraction.filter import filter_entities
 from gutengraph_assets.extraction.ledger import Ledger, Summary
 from gutengraph_assets.extraction.naming import STEP, choose_strategy, name_book
 from gutengraph_assets.extraction.pilot import pilot_settings, run_pilot
-from gutengraph_assets.partitions import books, pool
+from gutengraph_assets.partitions import books
+from gutengraph_assets.pools import pool
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import language_reason, parked_reason
 from gutengraph_assets.text.windows import make_windows

@@ -14,8 +14,9 @@ from gutengraph_assets.extraction.book_graph import build_book_graph, write_book
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import STEP
 from gutengraph_assets.how_it_went import how_it_went, verdict
-from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book, pool
+from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book
 from gutengraph_assets.pictures import draw_appearances, draw_network
+from gutengraph_assets.pools import pool
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import parked_reason
 from gutengraph_core.errors import StoreError

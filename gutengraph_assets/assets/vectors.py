@@ -9,7 +9,8 @@ from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page
 from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step
 from gutengraph_assets.code_version import code_version
 from gutengraph_assets.embedding import embed_passages
-from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book, pool
+from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book
+from gutengraph_assets.pools import pool
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_core.embedding import Embedder
 from gutengraph_core.errors import NotBuilt

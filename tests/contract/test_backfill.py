@@ -61,7 +61,7 @@ def test_one_poisoned_book_sinks_no_other_and_the_library_follows(dev: Dev) -> N
         POISONED: "failed",
         ADDED_MEANWHILE: "registered",
     }
-    assert dev.partitions("raw_text", "unmaterialized") == {ADDED_MEANWHILE}
+    assert dev.partitions("raw_text", "unmaterialized") == {ADDED_MEANWHILE, POISONED}
     assert "What was fetched is binary" in dev.library.record(POISONED).reason
 
     # Nobody asked for the library: it follows once no book is on its way, and once only.

@@ -25,7 +25,7 @@ from gutengraph_assets.instance import open_instance
 from gutengraph_assets.ownership import BookLock
 from gutengraph_assets.resources import Models, models_kept_open
 from gutengraph_assets.runs import Run, run_job
-from gutengraph_assets.s3 import VerifyReport
+from gutengraph_assets.s3.bucket import VerifyReport
 from gutengraph_core.errors import ModelUnreachable, WrongModel
 from gutengraph_core.files import read_table
 from gutengraph_core.graph import versions
