@@ -5,93 +5,26 @@ Blocking where later work would be wrong: nothing is made from it then, and the 
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
 
 import dagster as dg
 
 from gutengraph_assets.assets.extraction import filtered_entities, window_names
-from gutengraph_assets.assets.graph import enriched_graph, merged_graph
+from gutengraph_assets.assets.graph import enriched_graph
 from gutengraph_assets.assets.library import chunks
 from gutengraph_assets.assets.metadata import markdown_table
 from gutengraph_assets.assets.vectors import embeddings_table
+from gutengraph_assets.check_frame import WARN, Verdict, book_check
 from gutengraph_assets.drift import drifted, measured
 from gutengraph_assets.extraction.ledger import Ledger, Summary
 from gutengraph_assets.extraction.naming import STEP
-from gutengraph_assets.partitions import books
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import language_reason, parked_reason
-from gutengraph_core.errors import DataFolderError
 from gutengraph_core.files import read_table
-from gutengraph_core.filesystem import check_data_folder
-from gutengraph_core.graph import versions
-from gutengraph_core.graph.stage import is_complete
-from gutengraph_core.library import Library
 from gutengraph_core.names import key, squeeze
 from gutengraph_core.vectors import ChunkTable
 
-ERROR = dg.AssetCheckSeverity.ERROR
-WARN = dg.AssetCheckSeverity.WARN
 PROBLEMS_SHOWN = 10
 """Replies quoted in a check; the ledger has them all."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a check passed, in words, and the numbers that decided it."""
-
-    passed: bool
-    text: str
-    numbers: dict[str, Any] = field(default_factory=dict)
-
-
-Decide = Callable[[int, GutenGraph], Verdict]
-
-
-def book_check(
-    asset: dg.AssetsDefinition,
-    *,
-    blocking: bool = False,
-    severity: dg.AssetCheckSeverity = ERROR,
-) -> Callable[[Decide], dg.AssetChecksDefinition]:
-    """A check of one book's `asset`, named and described by the function that decides it."""
-
-    def wrap(decide: Decide) -> dg.AssetChecksDefinition:
-        @dg.asset_check(
-            asset=asset,
-            name=decide.__name__,
-            description=decide.__doc__,
-            blocking=blocking,
-            partitions_def=books,
-        )
-        def check(context: dg.AssetCheckExecutionContext, gutengraph: GutenGraph) -> dg.AssetCheckResult:
-            book = int(context.partition_key)
-            verdict = decide(book, gutengraph)
-            if blocking and not verdict.passed:
-                _stop(gutengraph.library, book, asset.key.path[-1], f"{decide.__name__}: {verdict.text}")
-            return _result(verdict, severity)
-
-        return check
-
-    return wrap
-
-
-def _stop(library: Library, book: int, name: str, reason: str) -> None:
-    """Mark the book as failed, and what did not pass as to be made again. Its graph goes into no merged graph."""
-    fields: dict[str, Any] = {}
-    done = library.record(book).steps.get(name)
-    if done is not None:
-        fields["steps"] = {name: done.model_copy(update={"fingerprint": ""}).model_dump()}
-    if name == enriched_graph.key.path[-1]:
-        fields["graph_sha256"] = {}
-    library.update(book, status="failed", pid=None, reason=reason, **fields)
-
-
-def _result(verdict: Verdict, severity: dg.AssetCheckSeverity) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(
-        passed=verdict.passed, severity=severity, description=verdict.text, metadata=verdict.numbers
-    )
 
 
 # --- the library and its vectors ---
@@ -372,71 +305,3 @@ def drift(book: int, gutengraph: GutenGraph) -> Verdict:
         else shown or "The book's first run: nothing to compare with.",
         {f"now_{k}": v for k, v in now.items()} | {f"before_{k}": v for k, v in before.items()},
     )
-
-
-@dg.asset_check(asset=merged_graph, name="up_to_date")
-def up_to_date(gutengraph: GutenGraph) -> dg.AssetCheckResult:
-    """The published graph was made from the books' graphs as they lie there now."""
-    manifest = versions.require(gutengraph.library).manifest()
-    complete = {r.id: r.graph_sha256 for r in gutengraph.library.records() if is_complete(r)}
-    left_out = {left.book for left in manifest.left_out}
-    behind = [b for b, files in complete.items() if manifest.books.get(b) != files and b not in left_out]
-    gone = [b for b in manifest.books if b not in complete]
-    text = f"{len(manifest.books)} books in it"
-    if behind:
-        text += f"; built since: {', '.join(map(str, behind[:PROBLEMS_SHOWN]))}"
-    if gone:
-        text += f"; no longer there: {', '.join(map(str, gone[:PROBLEMS_SHOWN]))}"
-    return _result(
-        Verdict(not behind and not gone, f"{text}.", {"behind": len(behind), "gone": len(gone)}), WARN
-    )
-
-
-@dg.asset_check(asset=merged_graph, name="merged_counts")
-def merged_counts(gutengraph: GutenGraph) -> dg.AssetCheckResult:
-    """The published graph holds every complete book, and as many nodes and relations as the books' files
-    together."""
-    manifest = versions.require(gutengraph.library).manifest()
-    numbers = _sums(gutengraph, list(manifest.books))
-    stored = {
-        "nodes": sum(manifest.counts.get(label, 0) for label in ("Character", "Location", "Object", "Event")),
-        "relations": manifest.counts.get("RELATED_TO", 0) + manifest.counts.get("INTERACTS_WITH", 0),
-        "books": manifest.counts.get("Book", 0),
-    }
-    damaged = [left.reason for left in manifest.left_out if left.damaged]
-    return _result(
-        Verdict(
-            stored == numbers and not damaged,
-            f"{stored['books']} books, {stored['nodes']} nodes, {stored['relations']} relations; the books' "
-            f"files hold {numbers['nodes']} and {numbers['relations']}. "
-            f"{len(damaged)} damaged books were left out." + (f" {damaged[0]}" if damaged else ""),
-            {f"graph_{k}": v for k, v in stored.items()} | {f"files_{k}": v for k, v in numbers.items()},
-        ),
-        ERROR,
-    )
-
-
-def _sums(gutengraph: GutenGraph, members: list[int]) -> dict[str, int]:
-    """Rows as the Parquet files' own footers give them."""
-    import pyarrow.parquet as pq
-
-    def rows(book: int, name: str) -> int:
-        return int(pq.read_metadata(gutengraph.library.path(book, f"graph/{name}.parquet")).num_rows)
-
-    return {
-        "nodes": sum(rows(book, "nodes") for book in members),
-        "relations": sum(rows(book, "edges") for book in members),
-        "books": len(members),
-    }
-
-
-@dg.asset_check(asset=merged_graph, name="file_system")
-def file_system(gutengraph: GutenGraph) -> dg.AssetCheckResult:
-    """The data folder lies on a file system that maps files into memory, which both stores need."""
-    home = gutengraph.library.home
-    try:
-        mount = check_data_folder(home)
-    except DataFolderError as error:
-        return _result(Verdict(False, str(error)), ERROR)
-    kind = mount.kind if mount is not None else "unknown"
-    return _result(Verdict(True, f"{home} lies on {kind} and maps files.", {"kind": kind}), ERROR)

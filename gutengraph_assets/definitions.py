@@ -10,7 +10,7 @@ import dagster as dg
 warnings.filterwarnings("ignore", category=dg.PreviewWarning)
 warnings.filterwarnings("ignore", category=dg.BetaWarning)
 
-from gutengraph_assets import automation, checks, intake, summaries  # noqa: E402
+from gutengraph_assets import automation, checks, intake, library_checks, summaries  # noqa: E402
 from gutengraph_assets.assets import arcs, delivery, extraction, graph, library, vectors  # noqa: E402
 from gutengraph_assets.instance import relax_sqlite  # noqa: E402
 from gutengraph_assets.resources import GutenGraph  # noqa: E402
@@ -22,7 +22,7 @@ defs = dg.Definitions(
     assets=dg.with_source_code_references(
         dg.load_assets_from_modules([library, vectors, extraction, graph, arcs, delivery])
     ),
-    asset_checks=dg.load_asset_checks_from_modules([checks]),
+    asset_checks=dg.load_asset_checks_from_modules([checks, library_checks]),
     jobs=automation.jobs + intake.jobs,
     schedules=automation.schedules,
     sensors=[*automation.sensors, *intake.sensors, *summaries.sensors],

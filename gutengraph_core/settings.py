@@ -82,7 +82,8 @@ class Settings(BaseSettings):
     pilot_calls: int = Field(default=15, ge=1)
     """Most calls of the cloze in the pilot, three times the names that five windows must give: 2 s on two cores."""
     pilot_min_names: float = Field(default=1.0, ge=0)
-    """Fewer names a window than this park the book."""
+    """Fewer names a window than this park the book: four books that are worth it gave 8 (a drama) to 50
+    (experiments/pilot)."""
     pilot_max_fail_rate: float = Field(default=0.8, ge=0, le=1)
     """More unreadable replies than this park the book: four windows of five would be lost, and be asked again
     at every run."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from fakes import FakeLLM
 
-from gutengraph_assets import checks
+from gutengraph_assets import checks, library_checks
 from gutengraph_assets.extraction.ledger import Entry, Ledger
 from gutengraph_assets.extraction.naming import STEP
 from gutengraph_assets.resources import GutenGraph, models_kept_open
@@ -295,12 +295,12 @@ def test_merged_counts(gutengraph: GutenGraph, library: Library) -> None:
     files = {f"{name}.parquet": library.path(BOOK, f"graph/{name}.parquet") for name in names}
     library.update(BOOK, graph_sha256={name: sha256(path) for name, path in files.items()})
     build_merged(library)
-    whole = checks.merged_counts(gutengraph=gutengraph)
+    whole = library_checks.merged_counts(gutengraph=gutengraph)
     assert whole.passed
     assert "1 books, 2 nodes, 1 relations" in whole.description
     # Published from other files than those that lie there now.
     write_table(files["nodes.parquet"], NODES.empty_table())
-    stale = checks.merged_counts(gutengraph=gutengraph)
+    stale = library_checks.merged_counts(gutengraph=gutengraph)
     assert not stale.passed
     assert "hold 0 and 1" in stale.description
 
@@ -308,12 +308,12 @@ def test_merged_counts(gutengraph: GutenGraph, library: Library) -> None:
 def test_file_system(gutengraph: GutenGraph, monkeypatch: pytest.MonkeyPatch) -> None:
     from gutengraph_core.errors import DataFolderError
 
-    assert checks.file_system(gutengraph=gutengraph).passed
+    assert library_checks.file_system(gutengraph=gutengraph).passed
 
     def refuse(home: object) -> None:
         raise DataFolderError("It lies on a drive of Windows.", remedy="Set GUTENGRAPH_HOME.")
 
-    monkeypatch.setattr(checks, "check_data_folder", refuse)
-    refused = checks.file_system(gutengraph=gutengraph)
+    monkeypatch.setattr(library_checks, "check_data_folder", refuse)
+    refused = library_checks.file_system(gutengraph=gutengraph)
     assert not refused.passed
     assert "Set GUTENGRAPH_HOME" in refused.description

@@ -15,7 +15,7 @@ from fakes import FakeLLM
 from small_mirror import put_french, put_story
 from small_models import Hashes, Words, made
 
-from gutengraph_assets import checks
+from gutengraph_assets import checks, library_checks
 from gutengraph_assets.assets import delivery, vectors
 from gutengraph_assets.assets import extraction as extraction_assets
 from gutengraph_assets.assets import graph as graph_assets
@@ -88,8 +88,8 @@ def another_body_after_the_graph(monkeypatch: pytest.MonkeyPatch, models: Models
 
 
 def vectors_not_of_length_one(monkeypatch: pytest.MonkeyPatch, models: Models, library: Library) -> None:
-    embed = vectors._embed
-    monkeypatch.setattr(vectors, "_embed", lambda *arguments: embed(*arguments) * np.float32(1.0008))
+    embed = vectors.embed_passages
+    monkeypatch.setattr(vectors, "embed_passages", lambda *a, **o: embed(*a, **o) * np.float32(1.0008))
 
 
 def a_table_of_another_embedder(monkeypatch: pytest.MonkeyPatch, models: Models, library: Library) -> None:
@@ -213,7 +213,7 @@ def test_a_graph_behind_its_books_is_not_up_to_date(instance: dg.DagsterInstance
 
     resource = GutenGraph()
     resource.setup_for_execution(dg.build_init_resource_context())
-    result = checks.up_to_date(gutengraph=resource)
+    result = library_checks.up_to_date(gutengraph=resource)
     resource.teardown_after_execution(dg.build_init_resource_context())
     assert not result.passed
     assert "built since: 7" in (result.description or "")
