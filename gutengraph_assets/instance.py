@@ -20,7 +20,6 @@ from gutengraph_core.errors import StoreError
 from gutengraph_core.files import disk_errors, write_text
 from gutengraph_core.library import Library
 from gutengraph_core.processes import this_process
-from gutengraph_core.settings import load_settings
 
 PROCESS_TAG = "gutengraph/process"
 """On runs of the command line: which process executes them."""
@@ -112,8 +111,3 @@ def open_instance(library: Library) -> Iterator[dg.DagsterInstance]:
 def process_tag() -> dict[str, str]:
     """The tag of a run that this process executes."""
     return {PROCESS_TAG: this_process()}
-
-
-if __name__ == "__main__":
-    # For DAGSTER_HOME of `make dev`.
-    print(prepare(load_settings().library)[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -40,7 +41,16 @@ def together(commands: Sequence[Sequence[str]], *, patience_s: float = PATIENCE_
     return code
 
 
+def dagster_home() -> str:
+    """Dagster's folder in the data folder that the settings name, made if need be. Raises DataFolderError."""
+    from gutengraph_assets.instance import prepare
+    from gutengraph_core.settings import load_settings
+
+    return str(prepare(load_settings().library)[0])
+
+
 if __name__ == "__main__":
+    os.environ["DAGSTER_HOME"] = dagster_home()
     bin_dir = Path(sys.executable).parent
     sys.exit(
         together(

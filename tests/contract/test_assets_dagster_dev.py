@@ -15,6 +15,7 @@ from dagster_dev import BIN, Dev
 
 from gutengraph_assets.status import UPSTREAM
 
+DEV = str(ROOT / "scripts" / "dev.py")
 LINEAGE = """{ assetNodes {
   assetKey { path } groupName description kinds
   dependencyKeys { path }
@@ -124,7 +125,7 @@ def test_it_stops_when_told(dev: Dev) -> None:
 
 def test_dg_dev_and_another_home(tmp_path: Path) -> None:
     """`dg dev` from a clone, and `make dev` with a GUTENGRAPH_HOME of one's own."""
-    for name in ("pyproject.toml", "workspace.yaml", "dagster.yaml", "Makefile"):
+    for name in ("pyproject.toml", "workspace.yaml", "dagster.yaml"):
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "gutengraph_assets").symlink_to(ROOT / "gutengraph_assets")
     dg_dev = Dev(tmp_path)
@@ -136,7 +137,12 @@ def test_dg_dev_and_another_home(tmp_path: Path) -> None:
         dg_dev.close()
     home = tmp_path / "elsewhere"
     said = subprocess.run(
-        [sys.executable, "-m", "gutengraph_assets.instance"],
+        [
+            sys.executable,
+            "-c",
+            "import runpy, sys; print(runpy.run_path(sys.argv[1])['dagster_home']())",
+            DEV,
+        ],
         env=dg_dev.env | {"GUTENGRAPH_HOME": str(home)},
         cwd=tmp_path,
         capture_output=True,
@@ -145,4 +151,3 @@ def test_dg_dev_and_another_home(tmp_path: Path) -> None:
     )
     assert said.stdout == f"{home / 'dagster'}\n"
     assert (home / "dagster/dagster.yaml").exists()
-    assert "gutengraph_assets.instance" in (tmp_path / "Makefile").read_text()
