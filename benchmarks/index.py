@@ -79,6 +79,8 @@ def run(gold_dir: Path, sizes: tuple[int, ...]) -> None:
 def report() -> None:
     """Write the table and the picture from what was measured."""
     document = json.loads((HERE / "index.json").read_text())
+    if len(document["points"]) < 2:
+        raise click.ClickException("The growth of a query's time takes two sizes: run another with --rows.")
     write_text(HERE / "index.md", table_of(document))
     draw(document, HERE / "index.png")
     click.echo(table_of(document))

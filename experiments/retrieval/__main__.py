@@ -22,7 +22,7 @@ from gutengraph_core.settings import load_settings
 from gutengraph_core.table_queries import NAME_WEIGHT
 from gutengraph_core.vectors import CANDIDATES, ChunkTable
 from gutengraph_query.brains import Brains
-from gutengraph_query.understanding.question import names_apart
+from gutengraph_query.understanding.question import names_apart, read_question
 
 HERE = Path(__file__).parent
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -36,7 +36,9 @@ Find = Callable[[Asked], Sequence[Passage]]
 class Found:
     """What each question's parts find by themselves, asked once."""
 
-    def __init__(self, table: ChunkTable, asked: Sequence[Asked]) -> None:
+    def __init__(self, here: Brains, asked: Sequence[Asked]) -> None:
+        table = here.table
+        self.mentions = {one.gold.id: _mentions(here, one) for one in asked}
         self.near: dict[str, Ranked] = {}
         self.words: dict[str, dict[str, float]] = {}
         self.names: dict[str, dict[str, float]] = {}
@@ -65,8 +67,10 @@ class Found:
     def text(self, weight: float) -> Find:
         return lambda one: [self.passage[i] for i in list(self.bm25(one, weight))[:K]]
 
-    def added(self, weight: float, share: float = 1.0) -> Find:
-        """Cosine and BM25, each scaled over the candidates, the second times `share`."""
+    def added(self, weight: float, share: float = 1.0, bonus: float = 0.0) -> Find:
+        """Cosine and BM25, each scaled over the candidates, the second times `share`; and `bonus` times the share
+        of the question's people that a passage names, by any alias that the graph knows.
+        """
 
         def find(one: Asked) -> Ranked:
             bm25 = self.bm25(one, weight)
@@ -75,6 +79,8 @@ class Found:
             totals = scaled({i: self.cosine[one.gold.id][i] for i in ids})
             for i, value in scaled({i: bm25[i] for i in best}, floor=0.0).items():
                 totals[i] += share * value
+            for i in ids:
+                totals[i] += bonus * self.mentions[one.gold.id].get(i, 0.0)
             return [self.passage[i] for i in sorted(totals, key=lambda i: (-totals[i], i))[:K]]
 
         return find
@@ -99,7 +105,7 @@ def retrieval(gold_dir: Path) -> None:
     began = time.monotonic()
     here = Brains(load_settings())
     asked = questions(here, gold_dir)
-    found = Found(here.table, asked)
+    found = Found(here, asked)
     ways: dict[str, Find] = {"vectors alone": found.vectors}
     for weight in WEIGHTS:
         ways[f"full text alone, names x {weight}"] = found.text(weight)
@@ -109,6 +115,9 @@ def retrieval(gold_dir: Path) -> None:
         ways[f"scaled scores added, full text x {share}, names x {NAME_WEIGHT}"] = found.added(
             NAME_WEIGHT, share
         )
+    for bonus in (0.1, 0.3):
+        name = f"scaled scores added, names x {NAME_WEIGHT}, {bonus} for passages that name the people"
+        ways[name] = found.added(NAME_WEIGHT, bonus=bonus)
     rows = []
     for name, find in ways.items():
         by = {n: score(asked, _widened(here.table, find, n)) for n in (0, 1, 2)}
@@ -130,6 +139,19 @@ def retrieval(gold_dir: Path) -> None:
     text = _table(document)
     write_text(HERE / "results.md", text)
     click.echo(text)
+
+
+def _mentions(here: Brains, one: Asked) -> dict[str, float]:
+    """Passage -> share of the question's people and places that it names."""
+    view = here.graph()
+    read = read_question(one.gold.question, lambda words: view.index.knows(words, one.book))
+    found: dict[str, float] = {}
+    for name in read.names:
+        bearers = view.index.find(name.text, one.book)
+        told = {m.chunk_id for n in bearers for m in view.graph.mention_passages(n.id, limit=10_000)}
+        for passage in told:
+            found[passage] = found.get(passage, 0.0) + 1 / len(read.names)
+    return found
 
 
 _SCORES = tuple(Score.__dataclass_fields__)
