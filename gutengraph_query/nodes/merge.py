@@ -46,9 +46,14 @@ def merge(state: QueryState) -> Update:
 
 
 def _passages(state: QueryState) -> list[PassageHit]:
-    """What the vector agent found; where it was not asked, the passages tied to the graph's paths."""
+    """What the vector agent found; where it was not asked, the passages tied to the paths of a walk.
+
+    An answer that was looked up carries its quote with it: the passage around it would only lengthen it.
+    """
     if "vector_agent" in state.get("asked", []):
         return state.get("vector_results", [])
+    if any(hit["by"] == "lookup" and hit["edges"] for hit in state.get("graph_results", [])):
+        return []
     return state.get("graph_passages", [])
 
 

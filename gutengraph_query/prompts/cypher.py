@@ -33,7 +33,7 @@ _PAIRS: tuple[tuple[str, str], ...] = (
     ("MATCH (a:Character|Location)", "MATCH (a:Character:Location)"),
     ("MATCH (a)-[:RELATED_TO*1..2]-(b)", "MATCH (a)-[:RELATED_TO* TRAIL 1..2]-(b)"),
     ("shortestPath((a)-[*]-(b))", "(a)-[:RELATED_TO* SHORTEST 1..4]-(b)"),
-    ("[x IN a.aliases WHERE x CONTAINS 'Day']", "list_filter(a.aliases, x -> x CONTAINS 'Day')"),
+    ("[x IN a.aliases WHERE x = 'Day']", "list_contains(a.aliases, 'Day')"),
     ("type(r), labels(a)", "r.type, label(a)"),
     ("'it''s'", "'it\\'s'"),
     ("RETURN count(*) AS order", "RETURN count(*) AS n"),

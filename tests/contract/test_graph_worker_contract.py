@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from gutengraph_core.errors import CypherFailed, CypherRefused, NotBuilt
 from gutengraph_core.graph.build import build_merged
+from gutengraph_core.graph.guard import _FUNCTIONS
 from gutengraph_core.graph.worker import CypherWorker
 from gutengraph_core.library import Library
 
@@ -186,6 +188,38 @@ def test_several_threads_take_turns(worker: CypherWorker) -> None:
     for thread in threads:
         thread.join(timeout=20)
     assert answers == [ANSWER] * 8
+
+
+_SHAPES = (
+    "MATCH (a:Character) RETURN {f}(a)",
+    "MATCH (a:Character) RETURN {f}(a.name), {f}(a.aliases)",
+    "OPTIONAL MATCH (a:Character) WHERE a.name = 'nobody' RETURN {f}(a)",
+    "MATCH p=(a:Character)-[r:RELATED_TO]->(b:Character) RETURN {f}(p), {f}(r)",
+    "UNWIND [] AS x RETURN {f}(x)",
+    "WITH [1, 2][5] AS x RETURN {f}(x)",
+    "MATCH (a:Character) WITH collect(a.role) AS x RETURN {f}(x)",
+    "RETURN {f}([][1])",
+    "RETURN {f}({{x: []}})",
+    "MATCH (a:Character) RETURN {f}([a])",
+    "RETURN {f}('abc', -5, -5)",
+    "RETURN {f}('é', 1, 99999999)",
+    "RETURN {f}('abc', '(a*)*')",
+    "RETURN {f}([], [])",
+    "RETURN {f}(CASE WHEN false THEN 1 END)",
+    "RETURN {f}(NULL, NULL)",
+    "RETURN {f}(x -> x)",
+)
+
+
+def test_no_allowed_function_ends_the_process(worker: CypherWorker) -> None:
+    """Kuzu ends it over forty others, by an argument that they do not expect."""
+    worker.warm()
+    pid = worker.pid
+    for function in sorted(_FUNCTIONS):
+        for shape in _SHAPES:
+            with contextlib.suppress(CypherRefused, CypherFailed):
+                worker.run(shape.format(f=function))
+            assert worker.pid == pid, shape.format(f=function)
 
 
 # --- the fuzzer: a grammar of what models write, with what attackers write grafted into it ---

@@ -150,6 +150,25 @@ def test_passages_come_with_their_neighbours_and_by_either_search(library: Libra
             assert best["chunk_id"] == "9:000004"
 
 
+def test_a_node_that_is_not_near_is_not_entered_by(built: Path) -> None:
+    near = run(here(built, path_threshold=0.1), "Which captain commands a ship?", mode="graph", book=7)
+    assert near["entry"] is not None
+    assert near["entry"]["score"] >= 0.1
+    far = run(here(built, path_threshold=0.9), "Which captain commands a ship?", mode="graph", book=7)
+    assert far["entry"] is None
+    assert not far["known"]
+
+
+def test_a_walk_brings_the_passages_in_which_its_words_stand(built: Path) -> None:
+    state = run(here(built), "What about the marsh fever and Lucy?", mode="graph", book=7)
+    places = [(e["start"], e["end"]) for hit in state["graph_results"] for e in hit["edges"]]
+    assert {hit["by"] for hit in state["graph_results"]} == {"walk"}
+    assert state["graph_passages"]
+    for passage in state["graph_passages"]:
+        assert any(passage["start"] <= start < passage["end"] for start, _ in places)
+    assert "passage" in {c["kind"] for c in state["citations"]}
+
+
 def test_a_question_about_something_else_is_not_answered(built: Path) -> None:
     state = run(here(built), "Which metals melt below boiling temperatures?", mode="vector")
     assert (state["known"], state["vector_results"]) == (False, [])

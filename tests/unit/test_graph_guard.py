@@ -47,6 +47,29 @@ def test_what_kuzu_answers_wrongly_is_refused_with_what_to_write(statement: str,
     assert instead in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "nodes(NULL)",
+        "rels(a)",
+        "list_sum([1])",
+        "lower(x -> x)",
+        "label({x: 1})",
+        "label(NULL)",
+        "coalesce(NULL, 1)",
+    ],
+)
+def test_what_ends_kuzus_process_is_refused(expression: str) -> None:
+    with pytest.raises(CypherRefused):
+        guard(f"MATCH (a:Character) RETURN {expression}")
+
+
+def test_a_label_is_asked_of_what_was_matched() -> None:
+    guard("MATCH (a)-[r]->(b) WHERE a.role IS NOT NULL AND b.kind IS NULL RETURN label(a), label(r)")
+    with pytest.raises(CypherRefused, match="no node"):
+        guard("MATCH (a) WITH {x: 1} AS b RETURN label(b)")
+
+
 def test_the_limit_is_lowered_and_never_raised() -> None:
     assert guard(f"{READ} LIMIT 5") == f"{READ} LIMIT 5"
     assert guard(f"{READ} LIMIT 5000") == f"{READ} LIMIT {MAX_ROWS}"
