@@ -5,7 +5,9 @@
 Starts `gutengraph serve` on the data folder FOLDER, a process of its own with its default limits. Each reader has a
 loopback address of its own (so that each has the rate limit of one client), does one thing, waits half a second to a
 second and a half as a reader would, and does the next: looks at the shelf, at a cast, at a network, reads a passage,
-or asks a question that the graph answers without a model. Writes `server.md` and `server.json` beside this file.
+or asks a question of the graph, the passages or both. The model is scripted: a server in this process that speaks
+OpenAI's protocol and answers at once, so that what is measured is everything but the model. Writes `server.md` and
+`server.json` beside this file.
 """
 
 from __future__ import annotations
@@ -17,8 +19,10 @@ import random
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections import defaultdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +33,45 @@ import numpy as np
 HERE = Path(__file__).parent
 SERVE = "import sys; from gutengraph_core.cli import main; sys.argv = ['gutengraph', 'serve', '--port', '0']; main()"
 PAUSE_S = (0.5, 1.5)
-WEIGHTS = {"shelf": 1, "book": 1, "cast": 2, "network": 2, "passage": 4, "ask the graph": 3}
+WEIGHTS = {
+    "shelf": 1,
+    "book": 1,
+    "cast": 2,
+    "network": 2,
+    "passage": 4,
+    "ask graph": 2,
+    "ask vector": 1,
+    "ask hybrid": 1,
+}
+SAID = "The books say so [1]."
+
+
+class _Scripted(BaseHTTPRequestHandler):
+    """As much of OpenAI's protocol as an instruct model needs. It gives no log-probabilities."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._answer(
+            {"data": [{"id": "scripted", "max_model_len": 8192}]} if self.path == "/v1/models" else None
+        )
+
+    def do_POST(self) -> None:
+        read = len(self.rfile.read(int(self.headers["Content-Length"])))
+        choice = {"message": {"role": "assistant", "content": SAID}, "finish_reason": "stop", "index": 0}
+        told = {"choices": [choice], "usage": {"prompt_tokens": read // 4, "completion_tokens": 6}}
+        self._answer(told if self.path == "/v1/chat/completions" else None)
+
+    def _answer(self, document: dict[str, Any] | None) -> None:
+        body = json.dumps(document or {"error": {"message": "no such route"}}).encode()
+        self.send_response(200 if document else 404)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
 
 
 @click.command()
@@ -38,9 +80,12 @@ WEIGHTS = {"shelf": 1, "book": 1, "cast": 2, "network": 2, "passage": 4, "ask th
 @click.option("--seconds", default=60.0, show_default=True)
 def main(home: Path, users: int, seconds: float) -> None:
     """Exit 1 if anything but an answer came back."""
+    model = ThreadingHTTPServer(("127.0.0.1", 0), _Scripted)
+    threading.Thread(target=model.serve_forever, daemon=True).start()
+    spec = f"openai:scripted@http://127.0.0.1:{model.server_port}/v1"
     process = subprocess.Popen(
         [sys.executable, "-c", SERVE],
-        env={**os.environ, "GUTENGRAPH_HOME": str(home.absolute())},
+        env={**os.environ, "GUTENGRAPH_HOME": str(home.absolute()), "GUTENGRAPH_QUERY_LLM": spec},
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -60,7 +105,7 @@ async def _crowd(url: str, users: int, seconds: float) -> tuple[dict[str, list[f
         while (await first.get("/health")).json()["status"] == "starting":
             await asyncio.sleep(0.5)
         books = [b["id"] for b in (await first.get("/books")).json() if b["published"]]
-        asked = [(b, q) for b in books for q in (await first.get("/examples", params={"book": b})).json()[:2]]
+        asked = [(b, q) for b in books for q in (await first.get("/examples", params={"book": b})).json()]
     times: dict[str, list[float]] = defaultdict(list)
     errors: list[str] = []
     until = time.monotonic() + seconds
@@ -102,9 +147,9 @@ async def _one(
     asked: list[tuple[int, str]],
 ) -> httpx.Response:
     book = chance.choice(books)
-    if kind == "ask the graph":
+    if kind.startswith("ask "):
         about, question = chance.choice(asked)
-        return await client.post("/ask", json={"question": question, "mode": "graph", "book": about})
+        return await client.post("/ask", json={"question": question, "mode": kind[4:], "book": about})
     path = {
         "shelf": "/books",
         "book": f"/books/{book}",
@@ -141,7 +186,7 @@ def _report(home: Path, users: int, seconds: float, times: dict[str, list[float]
         "",
         f"`python -m benchmarks.server --home FOLDER --users {users} --seconds {seconds:.0f}`, {books} books, "
         f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} cores, no GPU; load of the machine at the end {os.getloadavg()[0]:.1f} "
-        f"(other work ran beside it where that is far above 2). Server and readers share the machine. "
+        f"(other work ran beside it where that is far above 2). Server, readers and the scripted model share the machine. "
         f"**{len(whole):,} requests, {len(errors)} errors.**",
         "",
         "| | requests | p50, ms | p95, ms | longest, ms |",
