@@ -67,7 +67,8 @@ def main() -> None:
             finally:
                 daemon.close()
     done |= _read(arguments.state)  # another process may be at the other kind
-    _write(arguments.out, list(done.values()), arguments.rounds)
+    asked = f"--rounds {arguments.rounds}" + (f" --kind {arguments.kind}" if arguments.kind else "")
+    _write(arguments.out, list(done.values()), f"python scripts/soak.py {asked}")
     sys.exit(any(row["error"] for row in done.values()))
 
 
@@ -78,14 +79,14 @@ def _read(state: Path) -> dict[tuple[str, int], dict[str, object]]:
     return {(row["kind"], row["seed"]): row for row in rows}
 
 
-def _write(out: Path, rows: list[dict[str, object]], rounds: int) -> None:
+def _write(out: Path, rows: list[dict[str, object]], command: str) -> None:
     good = [row for row in rows if not row["error"]]
     memory = psutil.virtual_memory().total / 2**30
     lines = [
         "# Soak: killed and carried on",
         "",
-        f"`make soak` ({rounds} rounds of each kind), {date.today().isoformat()}, {os.cpu_count()} cores, "
-        f"{memory:.0f} GB, no GPU; a small story of two parts, the embedded models.",
+        f"`{command}`, {date.today().isoformat()}, {os.cpu_count()} cores, {memory:.0f} GB, no GPU, load average "
+        f"{os.getloadavg()[0]:.0f}; a small story of two parts, the embedded models.",
         "",
         "Every round begins without data or cached replies, is killed with SIGKILL after a random share of the time "
         "that an undisturbed build takes, is put right by `gutengraph recover` (a second call of which must find "
