@@ -55,7 +55,7 @@ lab: setup
 dev: setup
 	$(BIN)/python scripts/dev.py
 
-# Some 40 minutes on two cores; carries on where it was stopped (build/soak.jsonl).
+# Takes more than an hour on two cores; carries on where it was stopped (build/soak.jsonl).
 soak: setup
 	$(BIN)/python scripts/soak.py --rounds 20 --state build/soak.jsonl --out benchmarks/soak.md
 	GUTENGRAPH_TEST_SOAK=1 $(BIN)/pytest tests/contract/test_backfill.py tests/fault
