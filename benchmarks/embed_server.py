@@ -59,9 +59,9 @@ def passages(mirror: Path, book: int, count: int) -> list[str]:
         return [str(text) for text in chunk_table(record, body, found[:count])["text"].to_pylist()]
 
 
-def ask_all(url: str, texts: list[str], *, clients: int, at_once: int) -> tuple[float, list[float]]:
-    """Seconds until all texts are embedded, and of each request; `clients` share the requests."""
-    opened = [TeiEmbedder(url) for _ in range(clients)]
+def ask_all(opened: list[TeiEmbedder], texts: list[str], *, at_once: int) -> tuple[float, list[float]]:
+    """Seconds until all texts are embedded, and of each request; the clients share the requests."""
+    clients = len(opened)
     requests = [texts[start : start + at_once] for start in range(0, len(texts), at_once)]
     waits: list[float] = []
 
@@ -88,7 +88,9 @@ def _core_seconds(server: psutil.Process) -> float:
 @click.option("--book", default=2701, show_default=True)
 @click.option("--texts", default=512, show_default=True, help="Passages that each way embeds.")
 @click.option("--clients", default=16, show_default=True)
-def main(mirror: Path, book: int, texts: int, clients: int) -> None:
+@click.option("--most", default=32, show_default=True, help="Texts of the largest requests.")
+@click.option("--least", default=1, show_default=True, help="Texts of the smallest requests.")
+def main(mirror: Path, book: int, texts: int, clients: int, most: int, least: int) -> None:
     """Throughput as a ratio to raw `encode`, and the 95th percentile of a request's wait."""
     from sentence_transformers import SentenceTransformer
 
@@ -103,10 +105,12 @@ def main(mirror: Path, book: int, texts: int, clients: int) -> None:
 
     rows = []
     with served() as (url, server):
+        # Each asks for what is served, and embeds a word: not what is measured.
+        opened = [TeiEmbedder(url) for _ in range(clients)]
         before = raw()
-        for at_once in (n for n in (32, 8, 1) if n * clients <= len(given)):
+        for at_once in (n for n in (32, 8, 4, 1) if least <= n <= most and n * clients <= len(given)):
             used = _core_seconds(server)
-            seconds, waits = ask_all(url, given, clients=clients, at_once=at_once)
+            seconds, waits = ask_all(opened, given, at_once=at_once)
             used = _core_seconds(server) - used
             after = raw()
             # Raw before and after each: a drift of the machine falls on both.
