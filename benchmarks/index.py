@@ -14,6 +14,7 @@ extrapolated. The real vectors come first, without noise.
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import statistics
@@ -243,18 +244,18 @@ def extrapolated(points: list[dict[str, Any]], rows: int = ALL_OF_GUTENBERG) -> 
 
     Bytes and memory come by formula. The build takes its CPU seconds by the operations of the formula, at the
     rate of the largest build; a query its milliseconds by the rows that it reads, at the rate of the largest
-    table, less what a query costs that reads none (the difference of the two smallest sizes gives it).
+    table beyond the smallest; nan where the largest is no slower than the smallest.
     """
     last = points[-1]
     size = index_size(rows, DIMENSION)
     rate = last["build_gflop"] / last["build_cpu_s"]
     read = {p["rows"]: p["rows"] * p["probes"] / p["partitions"] for p in points}
-    slope = max(
-        1e-9,
-        (last["query_ms"]["median"] - points[0]["query_ms"]["median"])
-        / (read[last["rows"]] - read[points[0]["rows"]]),
-    )
-    query = last["query_ms"]["median"] + slope * (size.rows_read - read[last["rows"]])
+    slower = last["query_ms"]["median"] - points[0]["query_ms"]["median"]
+    slope = slower / (read[last["rows"]] - read[points[0]["rows"]])
+    # Where the rows read do not show in the time yet, nothing can be said of a size at which they will.
+    query = math.nan
+    if slope > 0:
+        query = last["query_ms"]["median"] + slope * (size.rows_read - read[last["rows"]])
     return {
         "rows": rows,
         "partitions": size.partitions,
@@ -273,6 +274,7 @@ def table_of(document: dict[str, Any]) -> str:
     """Markdown."""
     points = document["points"]
     end = extrapolated(points)
+    far = "?" if math.isnan(end["query_ms"]) else f"*{end['query_ms']:.0f}*"
     rows = [
         "# The index of passages",
         "",
@@ -293,12 +295,13 @@ def table_of(document: dict[str, Any]) -> str:
         for p in points
     ]
     rows += [
-        f"| *{end['rows']:,}* | {end['partitions']:.0f} | {end['probes']:.0f} | {end['sub_vectors']:.0f} | – | *{end['query_ms']:.0f}* | – | – "
+        f"| *{end['rows']:,}* | {end['partitions']:.0f} | {end['probes']:.0f} | {end['sub_vectors']:.0f} | – | {far} | – | – "
         f"| *({end['bytes_per_vector']:.0f})* | *{end['build_cpu_h']:.1f} CPU hours* | *{1e3 * end['training_gb']:.0f} to train* | – |",
         "",
         "The last line is extrapolated (75,000 books of about 1,200 passages): the index takes "
         f"{end['index_gb']:.1f} GB and the vectors {end['vectors_gb']:.0f} GB by formula; its build is as fast an "
-        "operation as the largest measured one; a query's time grows with the rows it reads. Assumed: codes and "
+        "operation as the largest measured one; a query's time grows with the rows it reads ('?': it did not "
+        "grow over the sizes measured, so nothing can be said). Assumed: codes and "
         "vectors on a local SSD, the index in memory, and a recall that holds, which nothing here has shown beyond "
         f"{points[-1]['rows']:,} rows. The formulas stand in `gutengraph_core/index_size.py`.",
         "",

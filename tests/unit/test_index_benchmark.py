@@ -60,5 +60,8 @@ def test_what_is_said_of_all_of_gutenberg(tmp_path: Path) -> None:
     text = table_of(document)
     assert "| 1,000,000 | 244 | 47 | 64 | 0.970 | 9.0 (18.0) |" in text
     assert "*91,000,000*" in text
+    level = {**document, "points": [point(100_000, 4.0), point(1_000_000, 4.0)]}
+    assert "| 64 | – | ? |" in table_of(level)  # nothing is made up where nothing grew
+    draw(level, tmp_path / "level.png")
     draw(document, tmp_path / "growth.png")
     assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
