@@ -24,6 +24,16 @@ _STOP = re.compile(r"[.!?]+[\"'”’)\]_]*(?=\s)|[.!?][”\"]")
 _OPENS = re.compile(r"[\s\"'“‘(\[_]*")
 
 
+LEAST_SINGLE = 20
+"""Single marks that open a quotation (curly), or a paragraph (straight), from which a book is taken to quote with them."""
+# An apostrophe opens no quotation before 'tis or 'em, and closes none after a letter: "th' door", "the masters' coats".
+_STRAIGHT_SINGLE = re.compile(
+    r"(?:(?<=\A)|(?<=[\s(\[-]))'(?!(?:t(?:is|was|were|will|would)|em|un|til|bout|cause|d|s)\b)(?=[\w_\"-])(.*?)"
+    r"(?:(?<=[.,!?;:-])'(?!\w)|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True)
 class Token:
     """A run of letters and digits."""
@@ -60,6 +70,11 @@ class BookText:
     def sentences(self) -> list[Span]:
         """Sentences within paragraphs. A stop after an abbreviation or an initial ends none."""
         return [s for start, end in self.paragraphs for s in _split_sentences(self.body, start, end)]
+
+    @cached_property
+    def chapter_starts(self) -> frozenset[int]:
+        """Where the headings of chapters begin."""
+        return frozenset(self._chapter_starts)
 
     @cached_property
     def _paragraph_starts(self) -> list[int]:
@@ -137,15 +152,17 @@ def _abbreviated(body: str, stop: int, begin: int) -> bool:
 def find_quotations(body: str, paragraphs: Sequence[Span]) -> list[Span]:
     """Quoted speech of each paragraph, in order.
 
-    Double marks, curly or straight; in a book that has hardly any, curly single ones (British editions). A mark left
+    Double marks, curly or straight; in a book that has hardly any, single ones (British editions). A mark left
     open runs to the paragraph's end, as it does where a speech goes on in the next paragraph.
     """
     doubles = body.count("“") + body.count('"') / 2
-    singles = len(re.findall(r"(?<!\w)‘", body))
-    opening, closing = ("‘", r"’(?!\w)") if singles > 20 and doubles < singles / 5 else ("“", "”")
+    curly = len(re.findall(r"(?<!\w)‘", body))
+    straight = sum(body.startswith("'", start) for start, _ in paragraphs)
     spans: list[Span] = []
-    if opening == "‘":
-        pattern = re.compile(rf"(?<!\w)‘(.*?)(?:{closing}(?=[\s,.;:!?—\-)]|$)|\Z)", re.DOTALL)
+    if curly > LEAST_SINGLE and doubles < curly / 5:
+        pattern = re.compile(r"(?<!\w)‘(.*?)(?:’(?!\w)(?=[\s,.;:!?—\-)]|$)|\Z)", re.DOTALL)
+    elif straight > LEAST_SINGLE and doubles < straight:
+        pattern = _STRAIGHT_SINGLE
     elif body.count("“") >= body.count('"') / 2:
         pattern = re.compile(r"“([^“”]*)(?:”|\Z|(?=“))")
     else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from gutengraph_assets.extraction.aliases.given_names import is_given
 from gutengraph_assets.extraction.aliases.person_name import PersonName, parse
 from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.occurrences import NameFinder
@@ -49,8 +50,11 @@ class Person(Entity):
 
     @cached_property
     def surnames(self) -> frozenset[str]:
-        """Folded surnames, where the form of a name leaves no doubt."""
-        return frozenset(name.surname for name in self.parsed if name.surname)
+        """Folded surnames, where the form of a name leaves no doubt: 'Doctor Jo' has none if 'Jo' is her given name."""
+        given = {n.rest[0] for n in self.parsed if n.single and not n.titles and is_given(n.rest[0])}
+        return frozenset(
+            n.surname for n in self.parsed if n.surname and not (n.single and n.titles and n.rest[0] in given)
+        )
 
 
 def locate(text: BookText, rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Mention]]:

@@ -8,6 +8,7 @@ from stories import text_of
 from gutengraph_assets.extraction.enrichment import enrich
 from gutengraph_assets.extraction.entities import locate
 from gutengraph_assets.extraction.speech import Speeches
+from gutengraph_assets.extraction.tellers import Tellers
 
 
 def speeches(body: str, *names: str) -> list[tuple[str | None, str | None, str]]:
@@ -18,7 +19,7 @@ def speeches(body: str, *names: str) -> list[tuple[str | None, str | None, str]]
         for n in names
     ]
     people, _ = enrich(text, rows, locate(text, rows))
-    return [(s.speaker, s.addressee, s.way) for s in Speeches(text, people)]
+    return [(s.speaker, s.addressee, s.way) for s in Speeches(text, people, Tellers(text, people))]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,10 @@ from gutengraph_assets.extraction.relations.marked import PERSON, Marked
 
 MR_AND_MRS = 0.95
 SAME_SURNAME = 0.9
+RARELY_MR = 0.6
+"""'Mr. and Mrs. S' where the one who may be meant is hardly ever called Mr. S: his father may be."""
+LEAST_MR = 0.2
+"""Of a man's mentions, those that have a title and the surname alone."""
 _WIFE = frozenset(("mrs", "lady", "madame"))
 _HUSBAND = frozenset(
     ("mr", "sir", "lord", "captain", "dr", "colonel", "major", "admiral", "general", "reverend", "squire")
@@ -34,12 +38,16 @@ def said_together(sentence: Marked, men: dict[str, list[Person]]) -> Iterator[Cl
         wife = sentence.person(match.group(1))
         for surname in _wife_of(wife):
             if len(men[surname]) == 1:
-                yield _claim(men[surname][0], wife, "mr_and_mrs", MR_AND_MRS, sentence)
+                man = men[surname][0]
+                if _called_mr(man, surname):
+                    yield _claim(man, wife, "mr_and_mrs", MR_AND_MRS, sentence)
+                else:
+                    yield _claim(man, wife, "mr_and_mrs_rarely", RARELY_MR, sentence)
     for match in _BOTH.finditer(sentence.text):
         one, other = sentence.person(match.group(1)), sentence.person(match.group(2))
         surface = sentence.named[int(match.group(2))].mention.surface
-        titled = any(n.surface == surface and set(n.titles) & _WIFE for n in other.parsed)
-        if titled and one.gender == "M" and _wife_of(other) & one.surnames:
+        titled = [n for n in other.parsed if n.surface == surface and set(n.titles) & _WIFE and n.single]
+        if any(n.rest[-1] in one.surnames for n in titled) and one.gender == "M":
             yield _claim(one, other, "mr_and_mrs", MR_AND_MRS, sentence)
 
 
@@ -82,6 +90,13 @@ def _full_names(text: BookText, people: Sequence[Person]) -> Iterator[Claim]:
             man = men.get(rest)
             if woman.gender == "F" and man is not None and (place := nearest(text, man, woman)) is not None:
                 yield Claim(man.id, "spouse_of", woman.id, "mrs_first_surname", MR_AND_MRS, *place)
+
+
+def _called_mr(man: Person, surname: str) -> bool:
+    named = {n.surface for n in man.parsed if n.titles and n.single and n.surname == surname}
+    plain = {n.surface for n in man.parsed if not n.titles and n.single and n.surname == surname}
+    said = sum(m.surface in named or m.surface in plain for m in man.mentions)
+    return said >= LEAST_MR * len(man.mentions)
 
 
 def _tells_of_mother(text: BookText) -> bool:

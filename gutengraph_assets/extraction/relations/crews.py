@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from gutengraph_assets.extraction.book_text import BookText
@@ -30,6 +30,10 @@ CAPTAIN_SHARE = 0.1
 OWNER = 0.8
 """'N, landlord of the L', 'the V belonged to N'."""
 
+SEVERAL, PASSING = 5, 0.6
+"""Chapters from which a book has several, and the share of somebody's mentions in one that makes him of that chapter."""
+CAPTAIN_OF_CHAPTER = 0.7
+"""A captain and a ship that come up in one chapter, and no other ship but the book's own does."""
 _REACH = 30_000
 """Characters to both sides in which the dominating ship is counted: about ten windows."""
 _RANK = "|".join(sorted(map(re.escape, RANKS), key=len, reverse=True))
@@ -81,8 +85,10 @@ def stated(sentence: Marked, ships: Ships) -> Iterator[Claim]:
             word = match.group("rank")
             if word in ("captain", "master", "skipper") and pattern is not _APPOSED:
                 continue
-            ship = _last_vessel(sentence, match.start()) or ships.dominating(sentence.start)
+            if sentence.quoted and " was " in match.group():
+                continue  # 'N was the mate', said of another time and another ship
             person = next(g for g in match.groups() if g and g.isdigit())
+            ship = _last_vessel(sentence, match.start()) or ships.of(sentence.person(person), sentence.start)
             if ship is not None:
                 yield _rank(sentence, person, word, ship, near=True)
     for match in _ONE_OF_OWNERS.finditer(text):
@@ -103,9 +109,32 @@ def stated(sentence: Marked, ships: Ships) -> Iterator[Claim]:
 class Ships:
     """The vessels of a book, and which of them a stretch is about."""
 
-    def __init__(self, others: Sequence[Entity]) -> None:
+    def __init__(self, text: BookText, others: Sequence[Entity]) -> None:
+        self._text = text
         self.vessels = [entity for entity in others if entity.kind == "vessel"]
         self._starts = {v.id: [m.start for m in v.mentions] for v in self.vessels}
+        named = Counter({v.id: len(v.mentions) for v in self.vessels})
+        self.home = named.most_common(1)[0][0] if named else None
+        """The ship most named in the book."""
+
+    def of(self, person: Person, offset: int) -> str | None:
+        """The ship of a man of whom a rank is said at an offset: who comes up in one chapter is of the ship met there."""
+        met = self.met_in(self._text.chapter_of(offset))
+        return met if met is not None and self.passing(person) else self.dominating(offset)
+
+    def met_in(self, chapter: int) -> str | None:
+        """The ship, other than the book's own, that a chapter names most, if it names one twice or more."""
+        counts: Counter[str] = Counter()
+        for ship, starts in self._starts.items():
+            counts[ship] = sum(self._text.chapter_of(start) == chapter for start in starts)
+        del counts[self.home or ""]
+        (first, most), *rest = counts.most_common(2) or [("", 0)]
+        return first if most >= 2 and not (rest and rest[0][1] == most) else None
+
+    def passing(self, person: Person) -> bool:
+        """Whether most mentions of somebody stand in one chapter of a book that has several."""
+        chapters = Counter(self._text.chapter_of(m.start) for m in person.mentions)
+        return len(self._text.chapters) >= SEVERAL and max(chapters.values()) >= PASSING * chapters.total()
 
     def dominating(self, offset: int) -> str | None:
         """The ship most named around an offset, if it is named twice as often as the next."""
@@ -121,6 +150,7 @@ class Ships:
 def captains(text: BookText, people: Sequence[Person], ships: Ships) -> Iterator[Claim]:
     """A man called Captain and the ship he is always seen with, one to one."""
     commanders = [p for p in people if _often_captain(p)]
+    yield from _met(text, commanders, ships)
     stands = {p.id: windows_of(text, p.mentions) for p in commanders}
     sails = {v.id: windows_of(text, v.mentions) for v in ships.vessels}
 
@@ -144,6 +174,28 @@ def captains(text: BookText, people: Sequence[Person], ships: Ships) -> Iterator
         if place is not None:
             confidence = CAPTAIN_ALWAYS_SEEN if shared >= MOSTLY else CAPTAIN_OFTEN_SEEN
             yield Claim(captain.id, "captain_of", ship, "captain_and_ship", confidence, *place)
+
+
+def _met(text: BookText, commanders: Sequence[Person], ships: Ships) -> Iterator[Claim]:
+    """The one captain and the one ship that a chapter brings."""
+    by_chapter: dict[int, list[Person]] = defaultdict(list)
+    for captain in commanders:
+        if ships.passing(captain):
+            chapters = Counter(text.chapter_of(m.start) for m in captain.mentions)
+            by_chapter[chapters.most_common(1)[0][0]].append(captain)
+    for chapter, captains_here in sorted(by_chapter.items()):
+        ship = ships.met_in(chapter)
+        if ship is None or len(captains_here) != 1:
+            continue
+        captain = captains_here[0]
+        vessel = next(v for v in ships.vessels if v.id == ship)
+        here = [m for m in vessel.mentions if text.chapter_of(m.start) == chapter]
+        if len(here) * 2 <= len(vessel.mentions):
+            continue  # a ship that the whole book speaks of
+        named = min(captain.mentions, key=lambda m: min(abs(m.start - other.start) for other in here))
+        start, end = text.sentences[text.sentence_of(named.start)]
+        place = nearest(text, captain, vessel, reach=1200) or (min(start, named.start), max(end, named.end))
+        yield Claim(captain.id, "captain_of", ship, "captain_of_chapter", CAPTAIN_OF_CHAPTER, *place)
 
 
 def _often_captain(person: Person) -> bool:

@@ -8,20 +8,25 @@ from dataclasses import dataclass, replace
 
 from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.entities import Entity, Mention, Person
-from gutengraph_assets.extraction.relations import couples, crews, families, homes, kinship, vocatives
+from gutengraph_assets.extraction.relations import called, couples, crews, families, homes, kinship, letters, vocatives
 from gutengraph_assets.extraction.relations.claims import Claim
+from gutengraph_assets.extraction.relations.inferred import Conclusion, Key, conclude
 from gutengraph_assets.extraction.relations.marked import mark_sentences
 from gutengraph_assets.extraction.relations.namesakes import Namesakes
 from gutengraph_assets.extraction.relations.nearby import Nearby
 from gutengraph_assets.extraction.relations.owners import Owners
 from gutengraph_assets.extraction.relations.possible import Arbiter
 from gutengraph_assets.extraction.speech import Speeches
+from gutengraph_assets.extraction.tellers import Tellers
+from gutengraph_core.graph.schema import SYMMETRIC
 from gutengraph_core.names import squeeze
 
 LEAST = 0.55
 """Families that are right less often mislead more than they tell."""
 MOST = 0.97
 """However many sentences agree, a rule that reads no plot may be wrong."""
+ROUNDS = 2
+"""Of conclusions: a brother's mother is a mother, whose sister is an aunt."""
 _QUOTE_MOST = 300
 """Characters of a quote; a longer sentence is cut to the stretch around the names."""
 _QUOTE_MARGIN = 40
@@ -56,7 +61,7 @@ def find_relations(text: BookText, people: Sequence[Person], others: Sequence[En
     """Relations between people, and of people with places, each with the sentence that says it best."""
     labels = {entity.id: entity.label for entity in [*people, *others]}
     places = {entity.id: entity.mentions for entity in [*people, *others]}
-    claims = _claims(text, people, others)
+    claims = claims_of(text, people, others)
     gathered: dict[tuple[str, str, str], list[Claim]] = defaultdict(list)
     for claim in claims:
         gathered[claim.key].append(claim)
@@ -74,15 +79,60 @@ def find_relations(text: BookText, people: Sequence[Person], others: Sequence[En
             dropped[reason] += 1
             continue
         relations.append(_relation(text, *key, gathered[key], score, labels, places))
-    relations.sort(key=lambda r: (r.start, r.source, r.target, r.type))
+    by_key = {(r.source, r.type, r.target): r for r in relations}
+    for _ in range(ROUNDS):
+        by_key |= _inferred(text, people, by_key, arbiter, dropped, places)
+    relations = sorted(by_key.values(), key=lambda r: (r.start, r.source, r.target, r.type))
     return FoundRelations(relations, dict(sorted(dropped.items())))
 
 
-def _claims(text: BookText, people: Sequence[Person], others: Sequence[Entity]) -> Iterator[Claim]:
+def _inferred(
+    text: BookText,
+    people: Sequence[Person],
+    by_key: Mapping[Key, Relation],
+    arbiter: Arbiter,
+    dropped: Counter[str],
+    places: Mapping[str, Sequence[Mention]],
+) -> dict[Key, Relation]:
+    """What follows from the relations taken so far, the surest first. Its quote names both ends near each other, or is the
+    less sure premise's.
+    """
+    known = {entity.id: entity for entity in people}
+    sure = {key: r.confidence for key, r in by_key.items() if key[0] in known and key[2] in known}
+    ways: dict[Key, list[tuple[float, Conclusion]]] = defaultdict(list)
+    for product, conclusion in conclude(sure, people):
+        a, type_, b = conclusion.key
+        key = (b, type_, a) if type_ in SYMMETRIC and b < a else conclusion.key
+        ways[key].append((product, conclusion))
+    found: dict[Key, Relation] = {}
+    for key, drawn in sorted(ways.items(), key=lambda item: (-max(p for p, _ in item[1]), item[0])):
+        product, best = max(drawn, key=lambda d: (d[0], d[1].key))
+        if key in by_key or product < LEAST:
+            continue
+        a, type_, b = key
+        place = couples.nearest(text, known[a], known[b])
+        premise = min((by_key[p] for p in best.premises), key=lambda r: (r.confidence, r.start))
+        start, end = place or (premise.start, premise.end)
+        claim = Claim(a, type_, b, best.family, product, start, end)
+        if reason := arbiter.refuse(claim):
+            dropped[reason] += 1
+            continue
+        start, end = _cut(text, start, end, [*places[a], *places[b]])
+        how = ",".join(sorted({f"inferred:{c.family}" for _, c in drawn}))
+        found[key] = Relation(
+            source=a, target=b, rel="RELATED_TO", type=type_, quote=squeeze(text.body[start:end]),
+            start=start, end=end, chapter=text.chapter_of(start), how=how, confidence=round(product, 3),
+        )
+    return found
+
+
+def claims_of(text: BookText, people: Sequence[Person], others: Sequence[Entity]) -> Iterator[Claim]:
+    """Everything that any family says of anybody, before it is weighed."""
     men = couples.husbands(people)
-    ships = crews.Ships(others)
-    speeches = Speeches(text, people)
-    owners = Owners(text, people, speeches)
+    ships = crews.Ships(text, others)
+    tellers = Tellers(text, people)
+    speeches = Speeches(text, people, tellers)
+    owners = Owners(text, people, speeches, tellers)
     namesakes = Namesakes(people)
     nearby = Nearby(text, people)
     for sentence in mark_sentences(text, [*people, *others]):
@@ -95,6 +145,8 @@ def _claims(text: BookText, people: Sequence[Person], others: Sequence[Entity]) 
         owners.push(sentence)
     yield from nearby.claims()
     yield from vocatives.spoken(text, people, speeches)
+    yield from letters.written(text, people, tellers)
+    yield from called.named_so(text, people, tellers)
     yield from couples.same_surname(text, people, men)
     yield from crews.captains(text, people, ships)
     yield from families.same_surname(text, people)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from gutengraph_assets.extraction.entities import Person
 from gutengraph_assets.extraction.relations.claims import Claim
-from gutengraph_assets.extraction.relations.lexicon import ROLES, Role
+from gutengraph_assets.extraction.relations.lexicon import KIN, ROLES, Role
 from gutengraph_assets.extraction.relations.marked import PERSON, Marked
 from gutengraph_assets.extraction.relations.namesakes import Namesakes
 from gutengraph_assets.extraction.relations.owners import Owners
@@ -33,7 +33,7 @@ MARRIAGE = 0.75
 
 _WORDS = "|".join(sorted((re.escape(word) for word in ROLES), key=len, reverse=True))
 _ROLE = rf"(?:(?:own|dear|poor|good|beloved|late|old|young|little|only|eldest|elder|younger|youngest|second|third|excellent|faithful|worthy) ){{0,2}}(?P<role>{_WORDS})(?!-|'s\b)\b"
-_OWNER = r"\b(?P<owner>[Hh]is|[Hh]er|[Mm]y|[Yy]our)"
+_OWNER = r"\b(?P<owner>[Hh]is|[Hh]er|[Mm]y|[Yy]our|[Oo]ur|[Tt]heir)"
 
 _GENITIVE = re.compile(rf"{PERSON}'s? {_ROLE},? {PERSON}(?!'s?\b)")
 _GENITIVE_BEFORE = re.compile(rf"{PERSON},? (?:who )?(?:(?:was|is|being) )?{PERSON}'s? {_ROLE}")
@@ -46,12 +46,37 @@ _MARRIED = re.compile(rf"{PERSON} (?:has |had |have |is |was )?(?:married|wedded
 _ENGAGED = re.compile(
     rf"{PERSON}(?:,| who)?(?: is| was| being| had been| has been)? (?:engaged|betrothed) to (?:be married to )?{PERSON}"
 )
+_UNION = re.compile(
+    rf"(?:{PERSON}'s?|\b(?P<owner>[Hh]is|[Hh]er)) (?:\w+ )?(?P<union>marriage|wedding|engagement|betrothal) (?:to|with) {PERSON}(?!'s\b)"
+    rf"|\b(?P<union2>marriage|wedding|engagement|betrothal|union) of {PERSON} (?:and|with|to) {PERSON}(?!'s\b)"
+)
 _ENGAGED_PRONOUN = re.compile(
     rf"\b(?P<owner>[Hh]e|[Ss]he) (?:is|was|had been) (?:engaged|betrothed) to {PERSON}"
 )
+_OF_PRONOUN = re.compile(rf"\b(?P<owner>[Hh]e|[Ss]he) (?:is|was|being) (?:the |a |an |own )?{_ROLE} (?:of|to) {PERSON}(?!'s\b)")
+_PLURALS = {
+    **{f"{word}s": KIN[word] for word in "sister brother son daughter aunt uncle cousin niece nephew".split()},
+    "children": KIN["child"],
+}
+_SEVERAL = re.compile(
+    rf"(?:\b(?P<owner>[Hh]is|[Hh]er|[Mm]y|[Yy]our|[Oo]ur|[Tt]heir)|{PERSON}'s?) (?:\w+ ){{0,2}}(?P<role>{'|'.join(_PLURALS)}),? "
+    rf"(?P<list>{PERSON}(?:, {PERSON})*,? and {PERSON})(?!'s\b)"
+)
+_TOGETHER = {
+    "sisters": "sibling_of",
+    "brothers": "sibling_of",
+    "brother and sister": "sibling_of",
+    "cousins": "cousin_of",
+    "husband and wife": "spouse_of",
+    "man and wife": "spouse_of",
+}
+_ARE = re.compile(
+    rf"{PERSON} and {PERSON} (?:are|were|being) (?:(?:half|first|own|two) )?(?P<role>{'|'.join(_TOGETHER)})\b(?!-)"
+)
 _AND_WIFE = re.compile(rf"{PERSON} and (?:his|her) (?P<role>{_WORDS}),? {PERSON}")
 _COPULA = re.compile(r",|\b(?:was|is|being)\b")
-_UNREAL = re.compile(r"\b(?:not|never|no|if|like|would|should|could|hoped|wish\w*|to be|as if|in-law)\b")
+_POSSESSIVE = {"he": "his", "she": "her"}
+_UNREAL = re.compile(r"\b(?:not|never|no|if|like|would|should|could|hoped|wish\w*|to be|as if|in-law|supposed|alleged|pretended|rumou?r\w*|report\w*)\b")
 
 
 def stated(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Iterator[Claim]:
@@ -73,12 +98,33 @@ def stated(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Iterator[C
             whose = sentence.person(match.group(owner))
             yield from _make(sentence, match, match.group(bearer), whose, namesakes, family, confidence)
     yield from _by_pronoun(sentence, owners, namesakes)
+    yield from _several(sentence, owners)
+    yield from _unions(sentence, owners)
     for pattern, type_ in ((_MARRIED, "spouse_of"), (_ENGAGED, "engaged_to")):
         for match in pattern.finditer(text):
             if not _UNREAL.search(text[max(0, match.start() - 30) : match.end()]):
                 a, b = sentence.person(match.group(1)), sentence.person(match.group(2))
                 if a.id != b.id and not (a.gender and a.gender == b.gender):
                     yield Claim(a.id, type_, b.id, type_, MARRIAGE, sentence.start, sentence.end)
+
+
+def _unions(sentence: Marked, owners: Owners) -> Iterator[Claim]:
+    """'N's marriage with M', 'her engagement to M', 'the union of N and M'."""
+    for match in _UNION.finditer(sentence.text):
+        if _UNREAL.search(sentence.text[max(0, match.start() - 30) : match.end()]):
+            continue
+        word = match.group("union") or match.group("union2")
+        if match.group("union2"):
+            a: Person | None = sentence.person(match.group(6))
+            b = sentence.person(match.group(7))
+        else:
+            b = sentence.person(match.group(4))
+            owner = match.group("owner")
+            a = owners.of(owner, sentence, match.start()) if owner else sentence.person(match.group(1))
+        if a is None or a.id == b.id or (a.gender and a.gender == b.gender):
+            continue
+        type_ = "engaged_to" if word in ("engagement", "betrothal") else "spouse_of"
+        yield Claim(a.id, type_, b.id, "union", MARRIAGE, sentence.start, sentence.end)
 
 
 def _by_pronoun(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Iterator[Claim]:
@@ -91,19 +137,51 @@ def _by_pronoun(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Itera
             if family == "predicate" and not _COPULA.search(match.group()):
                 continue
             whose = match.group("owner"), sentence, match.start("owner")
-            owner = owners.of(*whose)
-            if owner is None or _is_address(sentence, match, named, owners):
+            if _is_address(sentence, match, named, owners):
                 continue
             way, sureness = ("turn", TURN) if owners.by_turns(*whose) else (family, confidence)
-            yield from _make(sentence, match, match.group(named), owner, namesakes, way, sureness)
+            for owner in owners.all_of(*whose):
+                yield from _make(sentence, match, match.group(named), owner, namesakes, way, sureness)
+    for match in _OF_PRONOUN.finditer(text):
+        owner = sentence.person(match.group(3))
+        bearer = owners.of(_POSSESSIVE[match.group("owner").casefold()], sentence, match.start("owner"))
+        role = ROLES[match.group("role")]
+        if bearer is None or bearer.id == owner.id or not _fits(role, bearer, owner):
+            continue
+        a, b = (owner, bearer) if role.inverse else (bearer, owner)
+        if not _UNREAL.search(match.group()):
+            yield Claim(a.id, role.type, b.id, "pronoun_of", PRONOUN, sentence.start, sentence.end)
     for match in _ENGAGED_PRONOUN.finditer(text):
-        pronoun = "his" if match.group("owner").casefold() == "he" else "her"
-        owner = owners.of(pronoun, sentence, match.start())
+        owner = owners.of(_POSSESSIVE[match.group("owner").casefold()], sentence, match.start())
         other = sentence.person(match.group(2))
         if owner and owner.id != other.id and not (owner.gender and owner.gender == other.gender):
             yield Claim(
                 owner.id, "engaged_to", other.id, "engaged_pronoun", PRONOUN, sentence.start, sentence.end
             )
+
+
+def _several(sentence: Marked, owners: Owners) -> Iterator[Claim]:
+    """'her sisters, N and M'; 'N and M were sisters'."""
+    text = sentence.text
+    for match in _SEVERAL.finditer(text):
+        role = _PLURALS[match.group("role")]
+        if match.group("owner"):
+            whose = owners.all_of(match.group("owner"), sentence, match.start())
+        else:
+            whose = [sentence.person(match.group(2))]
+        listed = [sentence.person(mark) for mark in re.findall(PERSON, match.group("list"))]
+        if role.gender and any(bearer.gender not in (role.gender, None) for bearer in listed):
+            continue  # 'my brothers, Ann, and Tom': a list that begins with the brothers
+        for owner in whose:
+            for bearer in listed:
+                if bearer.id != owner.id and _fits(role, bearer, owner):
+                    a, b = (owner, bearer) if role.inverse else (bearer, owner)
+                    yield Claim(a.id, role.type, b.id, "several", PRONOUN, sentence.start, sentence.end)
+    for match in _ARE.finditer(text):
+        a, b = sentence.person(match.group(1)), sentence.person(match.group(2))
+        if a.id != b.id and not _UNREAL.search(text[max(0, match.start() - 12) : match.end()]):
+            type_ = _TOGETHER[match.group("role")]
+            yield Claim(a.id, type_, b.id, "are", OF, sentence.start, sentence.end)
 
 
 def _is_address(sentence: Marked, match: re.Match[str], named: int, owners: Owners) -> bool:

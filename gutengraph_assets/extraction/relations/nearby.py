@@ -16,14 +16,13 @@ from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.entities import Person
 from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.lexicon import ROLES, Role
-from gutengraph_assets.extraction.relations.marked import Marked
+from gutengraph_assets.extraction.relations.marked import PERSON, Marked
 from gutengraph_assets.extraction.relations.owners import Owners
 from gutengraph_assets.extraction.relations.possible import possible
 from gutengraph_core.graph.schema import SYMMETRIC
 
-NEARBY = 0.6
-NEARBY_FRIEND = 0.45
-"""Whoever is met is somebody's friend: right in 6 of 10, so that it takes another way to be believed."""
+CONFIDENCE = {"nearby": 0.6, "nearby_surname": 0.8, "nearby_friend": 0.45}
+"""Whoever is met is somebody's friend: that takes another way to be believed."""
 AHEAD = 1.5
 """Who is the one guardian, aunt or father has to lead the next by this factor."""
 _ONE = frozenset(
@@ -31,10 +30,14 @@ _ONE = frozenset(
 )
 """Of these a person has one or few, so that only the likeliest is claimed."""
 _TYPES = _ONE | frozenset(("sibling_of", "cousin_of", "grandparent_of", "friend_of"))
+OF_ONE_NAME = frozenset(("parent_of", "sibling_of"))
 _EVERY = 5
 """Sentences sampled for what is usual around a narrator: every fifth is plenty and five times as fast."""
 LEAST_VOTES = 4
 LEAST_SURPLUS = 0.8
+LEAST_VOTES_ALIKE = 2
+LEAST_SURPLUS_ALIKE = 0.0
+LEAST_PART = 0.25
 """Of votes over those expected by chance, in square roots of the expected (its usual deviation, were votes independent)."""
 SAME_SENTENCE, NEXT_SENTENCE, NEXT_PARAGRAPH = 1.0, 0.7, 0.4
 """Weight of a vote by where the person is named. In the trial the right person stood in the word's own sentence for 83 of
@@ -44,7 +47,7 @@ _WORDS = "|".join(
     sorted((re.escape(word) for word, role in ROLES.items() if role.type in _TYPES), key=len, reverse=True)
 )
 _UNNAMED = re.compile(
-    rf"\b(?P<owner>[Hh]is|[Hh]er|[Mm]y|[Yy]our) (?:\w+ )?(?P<role>{_WORDS})\b(?!-|'s? <P|,? <P)"
+    rf"(?:\b(?P<owner>[Hh]is|[Hh]er|[Mm]y|[Yy]our|[Oo]ur|[Tt]heir)|{PERSON}'s?) (?:\w+ )?(?P<role>{_WORDS})\b(?!-|'s? <P|,? <P)"
 )
 
 
@@ -76,10 +79,16 @@ class Nearby:
     def read(self, sentence: Marked, owners: Owners) -> None:
         """Take in one sentence's kin words."""
         for match in _UNNAMED.finditer(sentence.text):
-            owner = owners.of(match.group("owner"), sentence, match.start("owner"))
-            if owner is not None and owner.id in self._people:
-                paragraph = self._text.paragraph_of(sentence.start)
-                self._words.append(_Word(owner, ROLES[match.group("role")], sentence.index, paragraph))
+            if match.group("owner"):
+                whose = owners.all_of(match.group("owner"), sentence, match.start("owner"))
+            else:
+                whose = [sentence.person(match.group(2))]
+            paragraph = self._text.paragraph_of(sentence.start)
+            self._words += [
+                _Word(owner, ROLES[match.group("role")], sentence.index, paragraph)
+                for owner in whose
+                if owner.id in self._people
+            ]
 
     def claims(self) -> Iterator[Claim]:
         """The pairs that stand out."""
@@ -100,14 +109,29 @@ class Nearby:
                     chance[key] += usual[word.owner.id].get(other, 0.0)
         surplus = {key: (weight[key] - chance[key]) / math.sqrt(chance[key] + 0.5) for key in votes}
         for key in sorted(votes):
-            if votes[key] < LEAST_VOTES or surplus[key] < LEAST_SURPLUS or not places[key]:
-                continue
             a, type_, b = key
-            if not self._leads(key, surplus, by=AHEAD if type_ in _ONE else 1 / AHEAD):
+            named_alike = type_ in OF_ONE_NAME and bool(self._people[a].surnames & self._people[b].surnames)
+            least_votes, least_surplus = (
+                (LEAST_VOTES_ALIKE, LEAST_SURPLUS_ALIKE) if named_alike else (LEAST_VOTES, LEAST_SURPLUS)
+            )
+            if votes[key] < least_votes or surplus[key] < least_surplus or not places[key]:
+                continue
+            by = 1 / AHEAD if named_alike or type_ not in _ONE else AHEAD
+            if not self._leads(key, surplus, by=by):
+                continue
+            if not named_alike and weight[key] < LEAST_PART * self._most(key, weight):
                 continue
             _, start, end = min(places[key])
-            confidence = NEARBY_FRIEND if type_ == "friend_of" else NEARBY
-            yield Claim(a, type_, b, "nearby", confidence, start, end)
+            family = "nearby_friend" if type_ == "friend_of" else "nearby_surname" if named_alike else "nearby"
+            yield Claim(a, type_, b, family, CONFIDENCE[family], start, end)
+
+    def _most(
+        self, key: tuple[str, str, str], weight: Mapping[tuple[str, str, str], float]
+    ) -> float:
+        """The most that speaks for `a` as anybody's TYPE: a slip about the owner is a small part of it."""
+        a, type_, b = key
+        ends = {a, b} if type_ in SYMMETRIC else {a}
+        return max(value for (one, same, other), value in weight.items() if same == type_ and ends & {one, other})
 
     def _leads(
         self, key: tuple[str, str, str], surplus: Mapping[tuple[str, str, str], float], *, by: float

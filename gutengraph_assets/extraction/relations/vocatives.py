@@ -21,7 +21,7 @@ SHORT = 300
 """Characters of a paragraph that is quoted to its end."""
 
 _WORDS: dict[str, Role] = {
-    **{word: KIN[word] for word in "mother mamma mama papa father uncle aunt brother sister cousin".split()},
+    **{word: KIN[word] for word in "mother mamma mama papa father uncle aunt brother sister cousin niece nephew wife husband daughter".split()},
     **dict.fromkeys(("auntie", "aunty"), KIN["aunt"]),
 }
 # 'My son' and 'my child' are said by every old man and priest.
@@ -39,7 +39,10 @@ def spoken(text: BookText, people: Sequence[Person], speeches: Speeches) -> Iter
         speech = speeches.at(start)
         if speech is None or speech.speaker is None or speech.addressee is None:
             continue
-        for match in _VOCATIVE.finditer(text.body[start:end]):
+        found = list(_VOCATIVE.finditer(text.body[start:end]))
+        if len({_WORDS[match.group("word").casefold()] for match in found}) > 1:
+            continue  # 'Father, mother, …': spoken to several
+        for match in found:
             place = _place(text, speech, start + match.start("word"))
             claim = _claim(known, speech, _WORDS[match.group("word").casefold()], place)
             if claim is not None:

@@ -1,0 +1,1 @@
+"""Relations against gold, and a written-down hand check of what each family of patterns says."""
