@@ -1,8 +1,8 @@
 """Relations: recall against gold, samples for reading by hand, and the precision that the reading gives.
 
-    python -m experiments.relations recall ../shared/gold            # a built library's gold books
-    python -m experiments.relations recall ../shared/gold --missed
-    python -m experiments.relations edges 768 --type parent_of       # what is found, with its sentences
+python -m experiments.relations recall ../shared/gold            # a built library's gold books
+python -m experiments.relations recall ../shared/gold --missed
+python -m experiments.relations edges 768 --type parent_of       # what is found, with its sentences
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import click
 
-from experiments.relations.prepare import prepare as prepare_book
 from experiments.relations.known import Facts, load_known
+from experiments.relations.prepare import prepare as prepare_book
 from experiments.relations.recall import KIN, RANK, group_of, judge
 from experiments.relations.rerun import rerun
 from gutengraph_core.llm import open_llm

@@ -67,9 +67,7 @@ def _why(wanted: GoldRelation, run: Rerun, owners: dict[str, set[str]]) -> str:
         )
     ids_a, ids_b = {e.id for e in a}, {e.id for e in b}
     text = run.text
-    sentences = [
-        {text.sentence_of(m.start) for e in found for m in e.mentions} for found in (a, b)
-    ]
+    sentences = [{text.sentence_of(m.start) for e in found for m in e.mentions} for found in (a, b)]
     together = len(sentences[0] & sentences[1])
     claimed: dict[str, list[str]] = {}
     for claim in run.claims:

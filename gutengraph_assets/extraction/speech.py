@@ -23,6 +23,7 @@ _NEAR_TAG = re.compile(
     rf"{_Q}\W*(?:\w+ly )?(?:{SAYS}|[a-z]+ed)(?: \w+ly)? (?:the |old |young |poor |little )?(?:{_MARK}|(?P<he>he|she|I)\b)"
 )
 _NAME_SAYS = re.compile(rf"(?:{_MARK}|\b(?P<he>[Hh]e|[Ss]he|I)),? (?:\w+ly |had |then )?(?:{SAYS})\b")
+_SAID_TO = re.compile(rf"\b(?:{SAYS})(?: \w+)? to {_MARK}(?!'s\b)")
 _OPENS_WITH = re.compile(rf"^\W*{_MARK}(?!'s\b)")
 _TURN = re.compile(rf"^\W*{_Q}\W*$")
 _VOCATIVE_BEFORE = re.compile(
@@ -97,6 +98,8 @@ def _attribute(text: BookText, people: Mapping[str, Person], tellers: Tellers) -
             if named := _names_himself(text, quotations, [m for m in inside if m not in told]):
                 speaker, way = named, "name"
             addressed = _addressed(text, quotations, [m for m in inside if m not in told])
+            if spoken_to := _SAID_TO.search(line):
+                addressed = told[int(spoken_to.group(1))].entity
             if speaker is not None and speaker == addressed:
                 addressed = None
             way = way or ("turn" if _TURN.match(line) else "")
@@ -170,7 +173,9 @@ def _names_himself(
         if mention.start - start < 8:
             earlier = [text.body[s:e] for s, e in quotations if e <= start]
             said = f"{earlier[-1][-20:] if earlier else ''} {said}"
-        if _MY_NAME.search(said) or (_I_AM.search(said) and text.body[mention.end : mention.end + 1] in ",.;"):
+        if _MY_NAME.search(said) or (
+            _I_AM.search(said) and text.body[mention.end : mention.end + 1] in ",.;"
+        ):
             return mention.entity
     return None
 

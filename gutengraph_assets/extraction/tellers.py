@@ -26,7 +26,8 @@ _BY = re.compile(
     re.IGNORECASE,
 )
 _OPENING = re.compile(
-    r"\W*(?:my )?(?:own )?(?:very )?(?:dear|dearest|beloved|darling)\b[\w .<>']{0,40}(?:[,:!]|\W?-|\Z)", re.IGNORECASE
+    r"\W*(?:my )?(?:own )?(?:very )?(?:dear|dearest|beloved|darling)\b[\w .<>']{0,40}(?:[,:!]|\W?-|\Z)",
+    re.IGNORECASE,
 )
 """A salutation ends in a comma, a colon or a dash."""
 _TO = re.compile(r"\W*to (?:\w+\.? )?<(\d+)>\W", re.IGNORECASE)
@@ -91,6 +92,7 @@ class Tellers:
             match = _OWN.search(line) or _BY.match(line)
             if match is None:
                 continue
+            teller: str | None
             if match.group(1) is not None:
                 teller = named[int(match.group(1))].entity
             else:
@@ -98,10 +100,10 @@ class Tellers:
             addressee = match.group(3) if match.re is _BY else None
             heads.append((start, teller, named[int(addressee)].entity if addressee else None))
         ends = [start for start, _, _ in heads[1:]] + [len(self._text.body)]
-        if len({teller for _, teller, _ in heads}) < 2:
+        if len({who for _, who, _ in heads}) < 2:
             return  # one such heading, or always the same name, is a title
-        for (start, teller, addressee), end in zip(heads, ends, strict=True):
-            yield Stretch(start, end, teller, addressee)
+        for (start, who, whom), end in zip(heads, ends, strict=True):
+            yield Stretch(start, end, who, whom)
 
     def _letters(self) -> Iterator[Stretch]:
         paragraphs = self._text.paragraphs

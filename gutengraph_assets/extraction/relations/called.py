@@ -11,7 +11,6 @@ from gutengraph_assets.extraction.relations.lexicon import KIN
 from gutengraph_assets.extraction.relations.possible import possible
 from gutengraph_assets.extraction.tellers import Tellers
 
-CALLED = 0.7
 _TITLES = ("aunt", "uncle", "cousin")
 
 
@@ -30,4 +29,4 @@ def named_so(text: BookText, people: Sequence[Person], tellers: Tellers) -> Iter
             if speaker is None or speaker.id == person.id or not possible(role.type, person, speaker):
                 continue
             place = text.sentences[text.sentence_of(mention.start)]
-            yield Claim(person.id, role.type, speaker.id, "called", CALLED, *place)
+            yield Claim(person.id, role.type, speaker.id, "called", *place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gutengraph_assets.extraction.relations.precision import PRECISION
 from gutengraph_core.graph.schema import SYMMETRIC
 
 
@@ -15,10 +16,13 @@ class Claim:
     type: str
     b: str
     family: str
-    confidence: float
-    """Precision of the family, 0 to 1; its docstring or constant says where it was measured."""
     start: int
     end: int
+
+    @property
+    def confidence(self) -> float:
+        """The measured precision of the family."""
+        return PRECISION[self.family]
 
     @property
     def key(self) -> tuple[str, str, str]:

@@ -1,8 +1,4 @@
-"""Who is what on which ship, and who owns which house.
-
-Precision in a trial on five novels: a captain and the one ship he is always seen with 1.00; a rank in apposition,
-tied to the ship that dominates there, .64 (three quarters of all rank relations found).
-"""
+"""Who is what on which ship, and who owns which house."""
 
 from __future__ import annotations
 
@@ -18,22 +14,13 @@ from gutengraph_assets.extraction.relations.couples import nearest
 from gutengraph_assets.extraction.relations.lexicon import OWNERS, RANKS
 from gutengraph_assets.extraction.relations.marked import PERSON, PLACE, VESSEL, Marked
 
-RANK_NAMED_SHIP = 0.9
-"""'N, second mate of the V': nothing is guessed."""
-RANK_NEAR_SHIP = 0.64
-CAPTAIN_ALWAYS_SEEN = 0.95
-CAPTAIN_OFTEN_SEEN = 0.75
 MOSTLY, SOMETIMES, OFTEN_SEEN = 0.5, 0.25, 5
 """Shares of the rarer one's windows that have both, and how many such windows at least where it is less than half."""
 CAPTAIN_SHARE = 0.1
 """Of his mentions, those that must have the title."""
-OWNER = 0.8
-"""'N, landlord of the L', 'the V belonged to N'."""
 
 SEVERAL, PASSING = 5, 0.6
 """Chapters from which a book has several, and the share of somebody's mentions in one that makes him of that chapter."""
-CAPTAIN_OF_CHAPTER = 0.7
-"""A captain and a ship that come up in one chapter, and no other ship but the book's own does."""
 _REACH = 30_000
 """Characters to both sides in which the dominating ship is counted: about ten windows."""
 _RANK = "|".join(sorted(map(re.escape, RANKS), key=len, reverse=True))
@@ -172,8 +159,8 @@ def captains(text: BookText, people: Sequence[Person], ships: Ships) -> Iterator
         vessel = next(v for v in ships.vessels if v.id == ship)
         place = nearest(text, captain, vessel)
         if place is not None:
-            confidence = CAPTAIN_ALWAYS_SEEN if shared >= MOSTLY else CAPTAIN_OFTEN_SEEN
-            yield Claim(captain.id, "captain_of", ship, "captain_and_ship", confidence, *place)
+            family = "captain_and_ship" if shared >= MOSTLY else "captain_often_seen"
+            yield Claim(captain.id, "captain_of", ship, family, *place)
 
 
 def _met(text: BookText, commanders: Sequence[Person], ships: Ships) -> Iterator[Claim]:
@@ -195,7 +182,7 @@ def _met(text: BookText, commanders: Sequence[Person], ships: Ships) -> Iterator
         named = min(captain.mentions, key=lambda m: min(abs(m.start - other.start) for other in here))
         start, end = text.sentences[text.sentence_of(named.start)]
         place = nearest(text, captain, vessel, reach=1200) or (min(start, named.start), max(end, named.end))
-        yield Claim(captain.id, "captain_of", ship, "captain_of_chapter", CAPTAIN_OF_CHAPTER, *place)
+        yield Claim(captain.id, "captain_of", ship, "captain_of_chapter", *place)
 
 
 def _often_captain(person: Person) -> bool:
@@ -211,12 +198,9 @@ def _last_vessel(sentence: Marked, position: int) -> str | None:
 
 
 def _rank(sentence: Marked, person: str, rank: str, ship: str, *, near: bool = False) -> Claim:
-    confidence = RANK_NEAR_SHIP if near else RANK_NAMED_SHIP
     family = "rank_near_ship" if near else "rank_of_ship"
-    return Claim(
-        sentence.person(person).id, RANKS[rank], ship, family, confidence, sentence.start, sentence.end
-    )
+    return Claim(sentence.person(person).id, RANKS[rank], ship, family, sentence.start, sentence.end)
 
 
 def _owner(sentence: Marked, person: str, what: str) -> Claim:
-    return Claim(sentence.person(person).id, "owner_of", what, "owner", OWNER, sentence.start, sentence.end)
+    return Claim(sentence.person(person).id, "owner_of", what, "owner", sentence.start, sentence.end)

@@ -8,7 +8,16 @@ from dataclasses import dataclass, replace
 
 from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.entities import Entity, Mention, Person
-from gutengraph_assets.extraction.relations import called, couples, crews, families, homes, kinship, letters, vocatives
+from gutengraph_assets.extraction.relations import (
+    called,
+    couples,
+    crews,
+    families,
+    homes,
+    kinship,
+    letters,
+    vocatives,
+)
 from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.inferred import Conclusion, Key, conclude
 from gutengraph_assets.extraction.relations.marked import mark_sentences
@@ -113,15 +122,23 @@ def _inferred(
         place = couples.nearest(text, known[a], known[b])
         premise = min((by_key[p] for p in best.premises), key=lambda r: (r.confidence, r.start))
         start, end = place or (premise.start, premise.end)
-        claim = Claim(a, type_, b, best.family, product, start, end)
+        claim = Claim(a, type_, b, best.family, start, end)
         if reason := arbiter.refuse(claim):
             dropped[reason] += 1
             continue
         start, end = _cut(text, start, end, [*places[a], *places[b]])
         how = ",".join(sorted({f"inferred:{c.family}" for _, c in drawn}))
         found[key] = Relation(
-            source=a, target=b, rel="RELATED_TO", type=type_, quote=squeeze(text.body[start:end]),
-            start=start, end=end, chapter=text.chapter_of(start), how=how, confidence=round(product, 3),
+            source=a,
+            target=b,
+            rel="RELATED_TO",
+            type=type_,
+            quote=squeeze(text.body[start:end]),
+            start=start,
+            end=end,
+            chapter=text.chapter_of(start),
+            how=how,
+            confidence=round(min(product, claim.confidence), 3),
         )
     return found
 

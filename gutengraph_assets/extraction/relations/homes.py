@@ -10,14 +10,6 @@ from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.marked import PERSON, PLACE, Marked
 from gutengraph_assets.extraction.relations.owners import Owners
 
-OF_PLACE = 0.85
-"""'Sir N, of L': 13 of 14 in eight novels read by hand."""
-LIVED = 0.75
-"""'N lived at L', 'L, the seat of N', "N's house at L"."""
-BORN = 0.8
-PRONOUN = 0.65
-"""'he lived at L': the pronoun has to be resolved."""
-
 _LIVE = r"(?:lived|lives|living|resided|resides|residing|dwelt|dwelling|settled|lodged)"
 _OF = re.compile(rf"{PERSON}, of {PLACE}(?!,? (?:and|or) {PLACE})")
 _LIVED = re.compile(
@@ -47,12 +39,12 @@ def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
     text = sentence.text
     if "<L" not in text:
         return
-    for pattern, person, place, type_, family, confidence in (
-        (_OF, 1, 2, "lives_in", "of_place", OF_PLACE),
-        (_LIVED, 1, 2, "lives_in", "lived", LIVED),
-        (_SEAT, 2, 1, "lives_in", "seat", LIVED),
-        (_HOUSE_AT, 1, 2, "lives_in", "house_at", LIVED),
-        (_BORN, 1, 2, "born_in", "born", BORN),
+    for pattern, person, place, type_, family in (
+        (_OF, 1, 2, "lives_in", "of_place"),
+        (_LIVED, 1, 2, "lives_in", "lived"),
+        (_SEAT, 2, 1, "lives_in", "seat"),
+        (_HOUSE_AT, 1, 2, "lives_in", "house_at"),
+        (_BORN, 1, 2, "born_in", "born"),
     ):
         for match in pattern.finditer(text):
             a, b = sentence.person(match.group(person)), sentence.entity(match.group(place))
@@ -60,14 +52,14 @@ def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
                 continue
             if family == "of_place" and _serves_at(sentence, match.group(person), b):
                 continue
-            yield Claim(a.id, type_, b.id, family, confidence, sentence.start, sentence.end)
+            yield Claim(a.id, type_, b.id, family, sentence.start, sentence.end)
     for pattern, type_ in ((_HE, "lives_in"), (_HE_BORN, "born_in")):
         for match in pattern.finditer(text):
             pronoun = "his" if match.group("owner").casefold() == "he" else "her"
             owner = owners.of(pronoun, sentence, match.start())
             if owner is not None:
                 where = sentence.entity(match.group(2))
-                yield Claim(owner.id, type_, where.id, "pronoun_place", PRONOUN, sentence.start, sentence.end)
+                yield Claim(owner.id, type_, where.id, "pronoun_place", sentence.start, sentence.end)
 
 
 def _serves_at(sentence: Marked, mark: str, place: Entity) -> bool:

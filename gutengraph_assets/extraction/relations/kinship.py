@@ -1,8 +1,4 @@
-"""Kin, friends and service as sentences state them: 'her sister N', "N's wife", 'N, the daughter of M'.
-
-Read by hand in eight novels, names as found: by grammar alone ('N's sister M', 'N, the daughter of M', 'N and his wife M')
-6 of 7 right; 'his', 'her', 'my' or 'your' with a known owner 20 of 25.
-"""
+"""Kin, friends and service as sentences state them: 'her sister N', "N's wife", 'N, the daughter of M'."""
 
 from __future__ import annotations
 
@@ -15,21 +11,6 @@ from gutengraph_assets.extraction.relations.lexicon import KIN, ROLES, Role
 from gutengraph_assets.extraction.relations.marked import PERSON, Marked
 from gutengraph_assets.extraction.relations.namesakes import Namesakes
 from gutengraph_assets.extraction.relations.owners import Owners
-
-GENITIVE = 0.85
-"""'N's sister M'."""
-OF = 0.85
-"""'N, the daughter of M'."""
-PRONOUN = 0.75
-"""'her sister N'."""
-PREDICATE = 0.75
-"""'N was her sister'."""
-FRIEND = 0.5
-"""'her friend N': right in 3 of 7, so that it takes two chapters to be believed."""
-TURN = 0.45
-"""'my sister N' in a speech without a tag: it takes two chapters to be believed."""
-MARRIAGE = 0.75
-"""'N married M', 'N and his wife M', 'engaged to N'."""
 
 _WORDS = "|".join(sorted((re.escape(word) for word in ROLES), key=len, reverse=True))
 _ROLE = rf"(?:(?:own|dear|poor|good|beloved|late|old|young|little|only|eldest|elder|younger|youngest|second|third|excellent|faithful|worthy) ){{0,2}}(?P<role>{_WORDS})(?!-|'s\b)\b"
@@ -53,9 +34,13 @@ _UNION = re.compile(
 _ENGAGED_PRONOUN = re.compile(
     rf"\b(?P<owner>[Hh]e|[Ss]he) (?:is|was|had been) (?:engaged|betrothed) to {PERSON}"
 )
-_OF_PRONOUN = re.compile(rf"\b(?P<owner>[Hh]e|[Ss]he) (?:is|was|being) (?:the |a |an |own )?{_ROLE} (?:of|to) {PERSON}(?!'s\b)")
+_OF_PRONOUN = re.compile(
+    rf"\b(?P<owner>[Hh]e|[Ss]he) (?:is|was|being) (?:the |a |an |own )?{_ROLE} (?:of|to) {PERSON}(?!'s\b)"
+)
 _PLURALS = {
-    **{f"{word}s": KIN[word] for word in "sister brother son daughter aunt uncle cousin niece nephew".split()},
+    **{
+        f"{word}s": KIN[word] for word in "sister brother son daughter aunt uncle cousin niece nephew".split()
+    },
     "children": KIN["child"],
 }
 _SEVERAL = re.compile(
@@ -74,9 +59,12 @@ _ARE = re.compile(
     rf"{PERSON} and {PERSON} (?:are|were|being) (?:(?:half|first|own|two) )?(?P<role>{'|'.join(_TOGETHER)})\b(?!-)"
 )
 _AND_WIFE = re.compile(rf"{PERSON} and (?:his|her) (?P<role>{_WORDS}),? {PERSON}")
+_CLOSED = re.compile(r"[,.;:!?)\"-]|'(?!s\b)|\Z| who\b| whom\b")
 _COPULA = re.compile(r",|\b(?:was|is|being)\b")
 _POSSESSIVE = {"he": "his", "she": "her"}
-_UNREAL = re.compile(r"\b(?:not|never|no|if|like|would|should|could|hoped|wish\w*|to be|as if|in-law|supposed|alleged|pretended|rumou?r\w*|report\w*)\b")
+_UNREAL = re.compile(
+    r"\b(?:not|never|no|if|like|would|should|could|hoped|wish\w*|to be|as if|in-law|supposed|alleged|pretended|rumou?r\w*|report\w*)\b"
+)
 
 
 def stated(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Iterator[Claim]:
@@ -84,19 +72,21 @@ def stated(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Iterator[C
     text = sentence.text
     if "<P" not in text:
         return
-    for pattern, bearer, owner, family, confidence in (
-        (_GENITIVE, 3, 1, "genitive", GENITIVE),
-        (_GENITIVE_BEFORE, 1, 2, "genitive_after", GENITIVE),
-        (_OF, 1, 3, "of", OF),
-        (_AND_WIFE, 3, 1, "and_his", OF),
+    for pattern, bearer, owner, family in (
+        (_GENITIVE, 3, 1, "genitive"),
+        (_GENITIVE_BEFORE, 1, 2, "genitive_after"),
+        (_OF, 1, 3, "of"),
+        (_AND_WIFE, 3, 1, "and_his"),
     ):
         for match in pattern.finditer(text):
             if family == "genitive_after" and not _COPULA.search(match.group()):
                 continue
+            if family in ("genitive", "and_his") and _is_list(match):
+                continue
             if family == "of" and " to <P" in match.group() and ROLES[match.group("role")].inverse:
                 continue  # 'a child to N' is one beside him
             whose = sentence.person(match.group(owner))
-            yield from _make(sentence, match, match.group(bearer), whose, namesakes, family, confidence)
+            yield from _make(sentence, match, match.group(bearer), whose, namesakes, family)
     yield from _by_pronoun(sentence, owners, namesakes)
     yield from _several(sentence, owners)
     yield from _unions(sentence, owners)
@@ -105,7 +95,7 @@ def stated(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Iterator[C
             if not _UNREAL.search(text[max(0, match.start() - 30) : match.end()]):
                 a, b = sentence.person(match.group(1)), sentence.person(match.group(2))
                 if a.id != b.id and not (a.gender and a.gender == b.gender):
-                    yield Claim(a.id, type_, b.id, type_, MARRIAGE, sentence.start, sentence.end)
+                    yield Claim(a.id, type_, b.id, type_, sentence.start, sentence.end)
 
 
 def _unions(sentence: Marked, owners: Owners) -> Iterator[Claim]:
@@ -123,25 +113,28 @@ def _unions(sentence: Marked, owners: Owners) -> Iterator[Claim]:
             a = owners.of(owner, sentence, match.start()) if owner else sentence.person(match.group(1))
         if a is None or a.id == b.id or (a.gender and a.gender == b.gender):
             continue
-        type_ = "engaged_to" if word in ("engagement", "betrothal") else "spouse_of"
-        yield Claim(a.id, type_, b.id, "union", MARRIAGE, sentence.start, sentence.end)
+        engaged = word in ("engagement", "betrothal")
+        type_, family = ("engaged_to", "engagement") if engaged else ("spouse_of", "union")
+        yield Claim(a.id, type_, b.id, family, sentence.start, sentence.end)
 
 
 def _by_pronoun(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Iterator[Claim]:
     text = sentence.text
-    for pattern, family, confidence, named in (
-        (_PRONOUN, "pronoun", PRONOUN, 3),
-        (_PREDICATE, "predicate", PREDICATE, 1),
+    for pattern, family, named in (
+        (_PRONOUN, "pronoun", 3),
+        (_PREDICATE, "predicate", 1),
     ):
         for match in pattern.finditer(text):
             if family == "predicate" and not _COPULA.search(match.group()):
                 continue
             whose = match.group("owner"), sentence, match.start("owner")
+            if family == "pronoun" and _is_list(match):
+                continue
             if _is_address(sentence, match, named, owners):
                 continue
-            way, sureness = ("turn", TURN) if owners.by_turns(*whose) else (family, confidence)
+            way = "turn" if owners.by_turns(*whose) else family
             for owner in owners.all_of(*whose):
-                yield from _make(sentence, match, match.group(named), owner, namesakes, way, sureness)
+                yield from _make(sentence, match, match.group(named), owner, namesakes, way)
     for match in _OF_PRONOUN.finditer(text):
         owner = sentence.person(match.group(3))
         bearer = owners.of(_POSSESSIVE[match.group("owner").casefold()], sentence, match.start("owner"))
@@ -150,14 +143,12 @@ def _by_pronoun(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Itera
             continue
         a, b = (owner, bearer) if role.inverse else (bearer, owner)
         if not _UNREAL.search(match.group()):
-            yield Claim(a.id, role.type, b.id, "pronoun_of", PRONOUN, sentence.start, sentence.end)
+            yield Claim(a.id, role.type, b.id, "pronoun_of", sentence.start, sentence.end)
     for match in _ENGAGED_PRONOUN.finditer(text):
-        owner = owners.of(_POSSESSIVE[match.group("owner").casefold()], sentence, match.start())
+        who = owners.of(_POSSESSIVE[match.group("owner").casefold()], sentence, match.start())
         other = sentence.person(match.group(2))
-        if owner and owner.id != other.id and not (owner.gender and owner.gender == other.gender):
-            yield Claim(
-                owner.id, "engaged_to", other.id, "engaged_pronoun", PRONOUN, sentence.start, sentence.end
-            )
+        if who and who.id != other.id and not (who.gender and who.gender == other.gender):
+            yield Claim(who.id, "engaged_to", other.id, "engaged_pronoun", sentence.start, sentence.end)
 
 
 def _several(sentence: Marked, owners: Owners) -> Iterator[Claim]:
@@ -176,12 +167,19 @@ def _several(sentence: Marked, owners: Owners) -> Iterator[Claim]:
             for bearer in listed:
                 if bearer.id != owner.id and _fits(role, bearer, owner):
                     a, b = (owner, bearer) if role.inverse else (bearer, owner)
-                    yield Claim(a.id, role.type, b.id, "several", PRONOUN, sentence.start, sentence.end)
+                    yield Claim(a.id, role.type, b.id, "several", sentence.start, sentence.end)
     for match in _ARE.finditer(text):
         a, b = sentence.person(match.group(1)), sentence.person(match.group(2))
         if a.id != b.id and not _UNREAL.search(text[max(0, match.start() - 12) : match.end()]):
             type_ = _TOGETHER[match.group("role")]
-            yield Claim(a.id, type_, b.id, "are", OF, sentence.start, sentence.end)
+            yield Claim(a.id, type_, b.id, "are", sentence.start, sentence.end)
+
+
+def _is_list(match: re.Match[str]) -> bool:
+    """'her sister, N was …' and 'his wife, N the maid, and M' set nobody in apposition: a comma has to close it too."""
+    role_ends = match.end("role")
+    comma = match.string[role_ends : role_ends + 1] == ","
+    return comma and not _CLOSED.match(match.string, match.end())
 
 
 def _is_address(sentence: Marked, match: re.Match[str], named: int, owners: Owners) -> bool:
@@ -200,7 +198,6 @@ def _make(
     owner: Person,
     namesakes: Namesakes,
     family: str,
-    confidence: float,
 ) -> Iterator[Claim]:
     role = ROLES[match.group("role")]
     bearer = namesakes.meant(sentence.person(mark), sentence.named[int(mark)].mention, role.gender)
@@ -208,9 +205,9 @@ def _make(
     if bearer is None or bearer.id == owner.id or not _fits(role, bearer, owner) or _UNREAL.search(around):
         return
     if family in ("pronoun", "predicate") and role.type == "friend_of":
-        confidence = FRIEND
+        family = f"{family}_friend"
     a, b = (owner, bearer) if role.inverse else (bearer, owner)
-    yield Claim(a.id, role.type, b.id, family, confidence, sentence.start, sentence.end)
+    yield Claim(a.id, role.type, b.id, family, sentence.start, sentence.end)
 
 
 def _fits(role: Role, bearer: Person, owner: Person) -> bool:

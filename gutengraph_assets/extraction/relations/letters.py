@@ -12,13 +12,13 @@ from gutengraph_assets.extraction.relations.lexicon import KIN, Role
 from gutengraph_assets.extraction.relations.possible import possible
 from gutengraph_assets.extraction.tellers import Stretch, Tellers
 
-LETTER = 0.8
 CLOSING = 300
 """Characters before a signature in which the close stands."""
 
 _WORDS = "|".join(sorted((w for w in KIN if " " not in w), key=len, reverse=True))
 _SALUTATION = re.compile(
-    rf"\W*(?:my )?(?:own )?(?:very )?(?:dear|dearest|beloved|darling) (?P<word>{_WORDS})\b(?!-)", re.IGNORECASE
+    rf"\W*(?:my )?(?:own )?(?:very )?(?:dear|dearest|beloved|darling) (?P<word>{_WORDS})\b(?!-)",
+    re.IGNORECASE,
 )
 _CLOSE = re.compile(rf"\byour\s+(?:[\w-]+,?\s+(?:and\s+)?){{0,3}}(?P<word>{_WORDS})\b,?(?!-)", re.IGNORECASE)
 
@@ -56,4 +56,4 @@ def _claim(role: Role, bearer: Person, owner: Person, place: tuple[int, int]) ->
         return
     a, b = (owner, bearer) if role.inverse else (bearer, owner)
     if possible(role.type, a, b):
-        yield Claim(a.id, role.type, b.id, "letter", LETTER, *place)
+        yield Claim(a.id, role.type, b.id, "letter", *place)

@@ -69,7 +69,10 @@ class Owners:
             owner = self.of(pronoun, sentence, position)
             return [owner] if owner is not None else []
         quotation = self._text.quotation_of(sentence.offset(position))
-        for text, whole in ((sentence.text[:position], sentence), *((s.text, s) for s, _ in self._before[-1:])):
+        for text, whole in (
+            (sentence.text[:position], sentence),
+            *((s.text, s) for s, _ in self._before[-1:]),
+        ):
             for match in reversed(list(_COUPLE.finditer(text))):
                 marks = re.findall(PERSON, match.group())
                 where = {self._text.quotation_of(whole.named[int(m)].mention.start) for m in marks}

@@ -29,6 +29,16 @@ def possible(type_: str, a: Person, b: Person) -> bool:
     return not (type_ == "spouse_of" and married)
 
 
+def of_an_age(a: Person, b: Person) -> bool:
+    """Whether both go by their given names alone: a book mostly calls the children so, and the parents by a title."""
+    return _by_given_name(a) and _by_given_name(b)
+
+
+def _by_given_name(person: Person) -> bool:
+    given = {n.surface for n in person.parsed if n.single and not n.titles and not n.surname}
+    return sum(mention.surface in given for mention in person.mentions) * 2 > len(person.mentions)
+
+
 def _is_mrs(person: Person) -> bool:
     return person.gender != "M" and any(set(name.titles) & _MARRIED for name in person.parsed)
 

@@ -9,19 +9,17 @@ from gutengraph_assets.extraction.book_text import BookText, Span
 from gutengraph_assets.extraction.entities import Person
 from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.lexicon import KIN, Role
-from gutengraph_assets.extraction.relations.possible import possible
+from gutengraph_assets.extraction.relations.possible import of_an_age, possible
 from gutengraph_assets.extraction.speech import SURE_WAYS, Speech, Speeches
 
-VOCATIVE = 0.75
-"""The speaker known by a tag, the addressee by name or by answering: 9 of 10 right in six novels read by hand, genders and
-surnames allowing."""
-VOCATIVE_BY_TURNS = 0.5
-"""The speaker known by turns only: it takes another way or chapter to be believed."""
 SHORT = 300
 """Characters of a paragraph that is quoted to its end."""
 
 _WORDS: dict[str, Role] = {
-    **{word: KIN[word] for word in "mother mamma mama papa father uncle aunt brother sister cousin niece nephew wife husband daughter".split()},
+    **{
+        word: KIN[word]
+        for word in "mother mamma mama papa father uncle aunt brother sister cousin niece nephew wife husband daughter".split()
+    },
     **dict.fromkeys(("auntie", "aunty"), KIN["aunt"]),
 }
 # 'My son' and 'my child' are said by every old man and priest.
@@ -60,8 +58,8 @@ def _claim(known: dict[str, Person], speech: Speech, role: Role, place: Span) ->
     if owner.id == bearer.id or (role.gender and bearer.gender != role.gender):
         return None
     a, b = (owner, bearer) if role.inverse else (bearer, owner)
-    if not possible(role.type, a, b):
+    if not possible(role.type, a, b) or (role.type == "parent_of" and of_an_age(a, b)):
         return None
     sure = speech.way in SURE_WAYS
-    family, confidence = ("vocative", VOCATIVE) if sure else ("vocative_by_turns", VOCATIVE_BY_TURNS)
-    return Claim(a.id, role.type, b.id, family, confidence, *place)
+    family = "vocative" if sure else "vocative_by_turns"
+    return Claim(a.id, role.type, b.id, family, *place)
