@@ -7,11 +7,13 @@ python -m experiments.relations edges 768 --type parent_of       # what is found
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import click
 
+from experiments.relations.calibrate import Row, confidences, families, groups, load, precision, rows
 from experiments.relations.known import Facts, load_known
 from experiments.relations.prepare import prepare as prepare_book
 from experiments.relations.recall import KIN, RANK, group_of, judge
@@ -21,7 +23,8 @@ from gutengraph_core.settings import load_settings
 from gutengraph_query.evaluate.gold import load_gold
 from gutengraph_query.evaluate.score import share
 
-KIN_FILE = Path(__file__).parent / "kin.txt"
+HERE = Path(__file__).parent
+KIN_FILE = HERE / "kin.txt"
 
 
 @click.group()
@@ -71,9 +74,9 @@ def recall(gold: Path, missed: bool, only: tuple[int, ...]) -> None:
 @relations.command()
 @click.argument("books", type=int, nargs=-1, required=True)
 @click.option("--type", "types", multiple=True)
-@click.option("--family", "families", multiple=True)
+@click.option("--family", "wanted", multiple=True)
 @click.option("--least", default=0.0)
-def edges(books: tuple[int, ...], types: tuple[str, ...], families: tuple[str, ...], least: float) -> None:
+def edges(books: tuple[int, ...], types: tuple[str, ...], wanted: tuple[str, ...], least: float) -> None:
     """Every relation found, with the sentence that says it best."""
     settings = load_settings()
     for book in books:
@@ -84,7 +87,7 @@ def edges(books: tuple[int, ...], types: tuple[str, ...], families: tuple[str, .
         for r in run.relations:
             if (types and r.type not in types) or r.confidence < least:
                 continue
-            if families and not any(f"pattern:{f}" in r.how.split(",") for f in families):
+            if wanted and not any(way.partition(":")[2] in wanted for way in r.how.split(",")):
                 continue
             click.echo(
                 f"{names[r.source]} {r.type} {names[r.target]} [{r.confidence:.2f} {r.how}] c{r.chapter}: {r.quote[:300]}"
@@ -100,7 +103,7 @@ def known(books: tuple[int, ...], gold: Path | None, show: bool, least: float) -
     """Relations against the kinship known of whole novels (kin.txt and the gold): by family, right, wrong, unknown."""
     settings = load_settings()
     facts = load_known(KIN_FILE, load_gold(gold) if gold else ())
-    families: dict[str, Counter[str]] = defaultdict(Counter)
+    by_family: dict[str, Counter[str]] = defaultdict(Counter)
     had = of = 0
     for book in books:
         run = rerun(settings.library, book, settings)
@@ -111,7 +114,7 @@ def known(books: tuple[int, ...], gold: Path | None, show: bool, least: float) -
                 continue
             verdict = here.verdict(r)
             count[verdict] += 1
-            families[r.how.split(",")[0]][verdict] += 1
+            by_family[r.how.split(",")[0]][verdict] += 1
             if show and verdict != "right":
                 said = f"[{r.confidence:.2f} {r.how}] {r.quote[:240]}"
                 click.echo(f"{verdict} {book} {names[r.source]} {r.type} {names[r.target]} {said}")
@@ -122,12 +125,58 @@ def known(books: tuple[int, ...], gold: Path | None, show: bool, least: float) -
             for f in missed:
                 click.echo(f"missed {book} {f.a[0]} {f.type} {f.b[0]}")
         click.echo(f"{book}: {dict(count)}, recall {len(wanted) - len(missed)} of {len(wanted)}")
-    total = sum(families.values(), Counter())
-    for family, verdicts in sorted([*families.items(), ("all", total)], key=lambda f: -f[1].total()):
+    total = sum(by_family.values(), Counter())
+    for family, verdicts in sorted([*by_family.items(), ("all", total)], key=lambda f: -f[1].total()):
         judged = verdicts["right"] + verdicts["wrong"]
         value = f"{verdicts['right'] / judged:.2f}" if judged else "-"
         click.echo(f"{family}: {value} {dict(verdicts)}")
     click.echo(f"recall {had} of {of}")
+
+
+@relations.command()
+@click.argument("books", type=int, nargs=-1, required=True)
+@click.option("--gold", required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--to", "path", required=True, type=click.Path(path_type=Path), help="JSONL to write.")
+def judged(books: tuple[int, ...], gold: Path, path: Path) -> None:
+    """Write down every relation of the books with its verdict (kin.txt and the gold)."""
+    settings = load_settings()
+    novels = load_gold(gold)
+    facts = load_known(KIN_FILE, novels)
+    golden = {novel.gutenberg_id for novel in novels}
+    found: list[Row] = []
+    for book in books:
+        run = rerun(settings.library, book, settings)
+        found += rows(run, Facts(facts, run), gold=book in golden)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found), encoding="utf-8")
+    unsure = sum(row["verdict"] == "unsure" for row in found)
+    click.echo(f"{len(found)} relations of {len(books)} books, {unsure} of them unsure")
+
+
+@relations.command()
+@click.argument("path", type=click.Path(exists=True, path_type=Path), default=HERE / "judged.jsonl")
+@click.option("--to", "target", type=click.Path(path_type=Path), help="JSON of the figures.")
+def table(path: Path, target: Path | None) -> None:
+    """Precision of every family and of what is shown as stated, from relations read by hand."""
+    read = load(path)
+    figures: dict[str, dict[str, object]] = {"groups": {}, "families": {}}
+    sureness = confidences(read)
+    click.echo("| what | read | right | precision | 95 % | confidence |\n|---|---|---|---|---|---|")
+    for part, shares in (
+        ("groups", groups(read)),
+        ("families", {k: precision(v) for k, v in families(read).items()}),
+    ):
+        for name, found in shares.items():
+            sure = sureness.get(name) if part == "families" else None
+            figures[part][name] = {**found, "confidence": sure} if sure is not None else found
+            if found["interval"] is None:
+                continue
+            low, high = found["interval"]
+            click.echo(
+                f"| {name} | {found['of']} | {found['hits']} | {found['value']:.2f} | {low:.2f} to {high:.2f} | {sure or ''} |"
+            )
+    click.echo("\n" + ", ".join(f'"{family}": {value}' for family, value in sureness.items()))
+    if target is not None:
+        target.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

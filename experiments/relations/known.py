@@ -28,6 +28,7 @@ class Known:
     a: tuple[str, ...]
     type: str
     b: tuple[str, ...]
+    reason: str = ""
 
 
 def load_known(path: Path, gold: Sequence[GoldBook] = ()) -> list[Known]:
@@ -35,8 +36,9 @@ def load_known(path: Path, gold: Sequence[GoldBook] = ()) -> list[Known]:
     known = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
-            book, a, type_, b = (part.strip() for part in line.split("|"))
-            known.append(Known(int(book), tuple(a.split(" = ")), type_, tuple(b.split(" = "))))
+            book, a, type_, b, *reason = (part.strip() for part in line.split("|"))
+            ends = tuple(a.split(" = ")), tuple(b.split(" = "))
+            known.append(Known(int(book), ends[0], type_, ends[1], reason[0] if reason else ""))
     for novel in gold:
         names = {c.name: (c.name, *c.aliases, *c.also_accept) for c in novel.characters}
         known += [
@@ -72,6 +74,21 @@ class Facts:
     def _entities(self) -> Sequence[Entity]:
         return [*self._run.people, *self._run.others]
 
+    def reason(self, relation: Relation) -> str:
+        """Why, in the words of whoever knows the novel; else what is known of the two."""
+        pair = frozenset((relation.source, relation.target))
+        for fact in self.wanted:
+            if fact.reason and any(
+                frozenset((a, b)) == pair for a in self.ends(fact.a) for b in self.ends(fact.b)
+            ):
+                return fact.reason
+        types = self._types.get(pair, set())
+        if (relation.source, relation.type, relation.target) in types:
+            return "so in the novel"
+        names = self._run.names
+        said = sorted(f"{names[a]} {t} {names[b]}" for a, t, b in types if t not in SYMMETRIC or a < b)
+        return "; ".join(said).replace("not_kin", "is no kin of") or "nothing is known of the two"
+
     def verdict(self, relation: Relation) -> Verdict:
         """Right, or wrong where something else of its group is known of the two; else unknown."""
         types = self._types.get(frozenset((relation.source, relation.target)), set())
@@ -80,7 +97,9 @@ class Facts:
         if relation.type == "engaged_to" and any(t == "spouse_of" for _, t, _ in types):
             return "right"
         grouped = {t for _, t, _ in types if t in _JUDGED}
-        return "wrong" if grouped and relation.type in KIN | RANK else "unknown"
+        if any(t == f"not {relation.type}" for _, t, _ in types):
+            return "wrong"
+        return "wrong" if grouped and relation.type in _JUDGED else "unknown"
 
     def found(self, fact: Known) -> bool:
         """Whether the run has a relation that says this."""

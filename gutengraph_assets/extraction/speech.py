@@ -23,7 +23,7 @@ _NEAR_TAG = re.compile(
     rf"{_Q}\W*(?:\w+ly )?(?:{SAYS}|[a-z]+ed)(?: \w+ly)? (?:the |old |young |poor |little )?(?:{_MARK}|(?P<he>he|she|I)\b)"
 )
 _NAME_SAYS = re.compile(rf"(?:{_MARK}|\b(?P<he>[Hh]e|[Ss]he|I)),? (?:\w+ly |had |then )?(?:{SAYS})\b")
-_SAID_TO = re.compile(rf"\b(?:{SAYS})(?: \w+)? to {_MARK}(?!'s\b)")
+_SAID_TO = re.compile(rf"\b(?:{SAYS})(?: \w+| <\d+>)? to {_MARK}(?!'s\b)")
 _OPENS_WITH = re.compile(rf"^\W*{_MARK}(?!'s\b)")
 _TURN = re.compile(rf"^\W*{_Q}\W*$")
 _VOCATIVE_BEFORE = re.compile(

@@ -153,11 +153,21 @@ class Tellers:
         for at in range(number - 1, max(last, number - LONGEST_LETTER, -1), -1):
             start, end = paragraphs[at]
             line, _ = self._line(start, min(end, start + 120))
-            if _OPENING.match(line) or (_TO.match(line) and end - start < 100):
+            if _TO.match(line) and end - start < 100:
                 return at
+            if _OPENING.match(line):
+                return self._directed(at, last)
             if start in self._text.chapter_starts:
                 return at if re.search(r"\bletter\b", self._text.body[start:end], re.IGNORECASE) else None
         return None
+
+    def _directed(self, at: int, last: int) -> int:
+        """The line 'To N' a little above a salutation, else the salutation."""
+        for above in range(at - 1, max(last, at - 4, -1), -1):
+            start, end = self._text.paragraphs[above]
+            if end - start < 100 and _TO.match(self._line(start, end)[0]):
+                return above
+        return at
 
     def _addressee(self, first: int, last: int, teller: str) -> str | None:
         """Whoever the opening names, else whom the letter calls by name."""

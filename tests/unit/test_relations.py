@@ -224,3 +224,94 @@ def test_a_long_sentence_is_cut_around_the_names() -> None:
     (relation,) = found_in(body, people="Anne Hale;Tom").relations
     assert "Anne Hale's brother Tom" in relation.quote
     assert len(relation.quote) < 200
+
+
+@pytest.mark.parametrize(
+    ("body", "people", "edge"),
+    [
+        ("Anne was glad. She loved her brothers, Tom and Roger.", "Anne;Tom;Roger", ("Anne", "sibling_of", "Roger")),
+        ("Anne and Jane were sisters.", "Anne;Jane", ("Anne", "sibling_of", "Jane")),
+        ("Anne and Tom sat down, and their aunt Jane sang.", "Anne;Tom;Jane", ("Jane", "aunt_or_uncle_of", "Tom")),
+        ("Jane rose. She is aunt to Tom Dane, and proud.", "Jane;Tom Dane", ("Jane", "aunt_or_uncle_of", "Tom Dane")),
+        ("Anne’s engagement with Tom Dane was known.", "Anne;Tom Dane", ("Anne", "engaged_to", "Tom Dane")),
+        ("“My name is Tom Pell, and my sister Ruth is lost.”", "Tom Pell;Ruth", ("Ruth", "sibling_of", "Tom Pell")),
+        ("“Your cousin Tom Pell is here,” said Roger to Anne.", "Anne;Tom Pell;Roger", ("Anne", "cousin_of", "Tom Pell")),
+        ("Sir Hugh and Lady Lucas came.", "Sir Hugh=Sir Hugh Lucas;Lady Lucas", ("Lady Lucas", "spouse_of", "Sir Hugh")),
+    ],
+)  # fmt: skip
+def test_several_at_once_and_whose_words_they_are(body: str, people: str, edge: tuple[str, str, str]) -> None:
+    assert edge in edges(found_in(body, people=people))
+
+
+@pytest.mark.parametrize(
+    ("body", "people"),
+    [
+        ("I met Anne. She loved her brothers, Jane, and Tom.", "Anne;Jane;Tom"),
+        ("Roger kissed his daughter, Jane was to sing.", "Roger;Jane"),
+        ("Tom and his wife, Jane the cook, and Ruth came.", "Tom;Jane;Ruth"),
+        ("“Thank your uncle, Tom, thank your uncle!” said Anne to Roger.", "Tom;Anne;Roger"),
+        ("“Tom is ill,” said Anne to her brother Roger, who knew Tom.", "Tom;Anne"),
+        ("Jane heard of Anne's supposed engagement to Tom.", "Anne;Tom;Jane"),
+        ("“Father, mother, this is Roger,” said Anne to Tom.", "Anne;Tom;Roger"),
+    ],
+)
+def test_a_comma_a_list_and_a_call_set_nobody_in_apposition(body: str, people: str) -> None:
+    assert edges(found_in(body, people=people)) == set()
+
+
+LETTER = """To Mrs. Lane, Saltby.
+
+My dear Sister,
+
+You will be glad to hear that all is well with me, and with my ship.
+
+Your affectionate brother,
+
+R. Hale
+
+"""
+
+
+def test_a_letter_is_its_writers_and_its_close_says_who_he_is() -> None:
+    body = f"{LETTER}Robert Hale sailed, and Mrs. Lane wept.\n\n"
+    (relation,) = found_in(body, people="Robert Hale=Hale;Mrs. Lane=Mrs. Lane").relations
+    assert (relation.source, relation.type, relation.target) == ("Mrs. Lane", "sibling_of", "Robert Hale")
+    assert "pattern:letter" in relation.how.split(",")
+
+
+def test_my_in_a_letter_is_whoever_signs_it() -> None:
+    body = LETTER.replace("with my ship", "with my cousin Ruth") + "Robert Hale sailed.\n\n"
+    assert ("Robert Hale", "cousin_of", "Ruth") in edges(
+        found_in(body, people="Robert Hale=Hale;Mrs. Lane;Ruth")
+    )
+
+
+def test_each_journal_has_its_own_hand() -> None:
+    body = (
+        "ROGER PELL'S JOURNAL\n\nI rose late. My sister Ruth was out.\n\n"
+        "ANNE HALE'S DIARY\n\nI rose early. My aunt Jane was in.\n\n"
+    )
+    found = edges(found_in(body, people="Roger Pell;Anne Hale;Ruth;Jane"))
+    assert ("Roger Pell", "sibling_of", "Ruth") in found
+    assert ("Jane", "aunt_or_uncle_of", "Anne Hale") in found
+
+
+def test_children_of_one_mother_are_sisters_and_her_brother_is_their_uncle() -> None:
+    body = "Jane's daughter Anne came. Jane's daughter Ruth came. Jane's brother Tom came."
+    found = found_in(body, people="Jane;Anne;Ruth;Tom")
+    known = {(r.source, r.type, r.target): r for r in found.relations}
+    assert ("Anne", "sibling_of", "Ruth") in known
+    uncle = known[("Tom", "aunt_or_uncle_of", "Anne")]
+    assert uncle.how == "inferred:aunt_by_sibling"
+    premise = known[("Jane", "parent_of", "Anne")]
+    assert uncle.confidence < premise.confidence
+
+
+def test_nothing_follows_from_what_is_unsure() -> None:
+    body = "“My sister Ruth is out.”\n\n“Is she, Tom?”\n\n“She is.” Ruth's mother Jane came."
+    assert not [r for r in found_in(body, people="Tom;Ruth;Jane").relations if r.how.startswith("inferred")]
+
+
+def test_a_given_name_after_a_title_is_no_surname() -> None:
+    body = "Beth sang. Beth wept. Doctor Beth laughed. Her sister Amy Hale slept."
+    assert ("Amy Hale", "sibling_of", "Beth") in edges(found_in(body, people="Beth=Doctor Beth;Amy Hale"))

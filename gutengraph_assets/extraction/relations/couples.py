@@ -29,6 +29,9 @@ def said_together(sentence: Marked, men: dict[str, list[Person]]) -> Iterator[Cl
     """'Mr. and Mrs. S', 'Sir William and Lady S', 'Captain S and Mrs. S'."""
     for match in _AND.finditer(sentence.text):
         wife = sentence.person(match.group(1))
+        surface = sentence.named[int(match.group(1))].mention.surface
+        if any(n.surface == surface and not n.single for n in wife.parsed):
+            continue  # 'Mr. and Mrs. Charles S': her husband is Charles, not any Mr. S
         for surname in _wife_of(wife):
             if len(men[surname]) == 1:
                 man = men[surname][0]

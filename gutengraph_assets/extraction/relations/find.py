@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.entities import Entity, Mention, Person
 from gutengraph_assets.extraction.relations import (
-    called,
     couples,
     crews,
     families,
@@ -25,6 +24,7 @@ from gutengraph_assets.extraction.relations.namesakes import Namesakes
 from gutengraph_assets.extraction.relations.nearby import Nearby
 from gutengraph_assets.extraction.relations.owners import Owners
 from gutengraph_assets.extraction.relations.possible import Arbiter
+from gutengraph_assets.extraction.relations.precision import PRECISION
 from gutengraph_assets.extraction.speech import Speeches
 from gutengraph_assets.extraction.tellers import Tellers
 from gutengraph_core.graph.schema import SYMMETRIC
@@ -116,7 +116,8 @@ def _inferred(
     found: dict[Key, Relation] = {}
     for key, drawn in sorted(ways.items(), key=lambda item: (-max(p for p, _ in item[1]), item[0])):
         product, best = max(drawn, key=lambda d: (d[0], d[1].key))
-        if key in by_key or product < LEAST:
+        sureness = min(product, PRECISION[best.family])
+        if key in by_key or sureness < LEAST:
             continue
         a, type_, b = key
         place = couples.nearest(text, known[a], known[b])
@@ -138,7 +139,7 @@ def _inferred(
             end=end,
             chapter=text.chapter_of(start),
             how=how,
-            confidence=round(min(product, claim.confidence), 3),
+            confidence=round(sureness, 3),
         )
     return found
 
@@ -163,7 +164,6 @@ def claims_of(text: BookText, people: Sequence[Person], others: Sequence[Entity]
     yield from nearby.claims()
     yield from vocatives.spoken(text, people, speeches)
     yield from letters.written(text, people, tellers)
-    yield from called.named_so(text, people, tellers)
     yield from couples.same_surname(text, people, men)
     yield from crews.captains(text, people, ships)
     yield from families.same_surname(text, people)
@@ -190,7 +190,8 @@ def _relation(
     places: Mapping[str, Sequence[Mention]],
 ) -> Relation:
     best = min(claims, key=lambda c: (-c.confidence, c.end - c.start, c.start))
-    ways = sorted({f"pattern:{claim.family}" for claim in claims})
+    families = sorted({claim.family for claim in claims}, key=lambda family: (-PRECISION[family], family))
+    ways = [f"pattern:{family}" for family in families]
     start, end = _cut(text, best.start, best.end, [*places[a], *places[b]])
     return Relation(
         source=a,

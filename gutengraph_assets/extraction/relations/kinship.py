@@ -27,9 +27,8 @@ _MARRIED = re.compile(rf"{PERSON} (?:has |had |have |is |was )?(?:married|wedded
 _ENGAGED = re.compile(
     rf"{PERSON}(?:,| who)?(?: is| was| being| had been| has been)? (?:engaged|betrothed) to (?:be married to )?{PERSON}"
 )
-_UNION = re.compile(
-    rf"(?:{PERSON}'s?|\b(?P<owner>[Hh]is|[Hh]er)) (?:\w+ )?(?P<union>marriage|wedding|engagement|betrothal) (?:to|with) {PERSON}(?!'s\b)"
-    rf"|\b(?P<union2>marriage|wedding|engagement|betrothal|union) of {PERSON} (?:and|with|to) {PERSON}(?!'s\b)"
+_ENGAGEMENT = re.compile(
+    rf"(?:{PERSON}'s?|\b(?P<owner>[Hh]is|[Hh]er)) (?:\w+ )?(?:engagement|betrothal) (?:to|with) {PERSON}(?!'s\b)"
 )
 _ENGAGED_PRONOUN = re.compile(
     rf"\b(?P<owner>[Hh]e|[Ss]he) (?:is|was|had been) (?:engaged|betrothed) to {PERSON}"
@@ -89,7 +88,7 @@ def stated(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Iterator[C
             yield from _make(sentence, match, match.group(bearer), whose, namesakes, family)
     yield from _by_pronoun(sentence, owners, namesakes)
     yield from _several(sentence, owners)
-    yield from _unions(sentence, owners)
+    yield from _engagements(sentence, owners)
     for pattern, type_ in ((_MARRIED, "spouse_of"), (_ENGAGED, "engaged_to")):
         for match in pattern.finditer(text):
             if not _UNREAL.search(text[max(0, match.start() - 30) : match.end()]):
@@ -98,24 +97,15 @@ def stated(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Iterator[C
                     yield Claim(a.id, type_, b.id, type_, sentence.start, sentence.end)
 
 
-def _unions(sentence: Marked, owners: Owners) -> Iterator[Claim]:
-    """'N's marriage with M', 'her engagement to M', 'the union of N and M'."""
-    for match in _UNION.finditer(sentence.text):
+def _engagements(sentence: Marked, owners: Owners) -> Iterator[Claim]:
+    """'N's engagement with M', 'her engagement to M'. A marriage told of so is often one that is only thought of."""
+    for match in _ENGAGEMENT.finditer(sentence.text):
         if _UNREAL.search(sentence.text[max(0, match.start() - 30) : match.end()]):
             continue
-        word = match.group("union") or match.group("union2")
-        if match.group("union2"):
-            a: Person | None = sentence.person(match.group(6))
-            b = sentence.person(match.group(7))
-        else:
-            b = sentence.person(match.group(4))
-            owner = match.group("owner")
-            a = owners.of(owner, sentence, match.start()) if owner else sentence.person(match.group(1))
-        if a is None or a.id == b.id or (a.gender and a.gender == b.gender):
-            continue
-        engaged = word in ("engagement", "betrothal")
-        type_, family = ("engaged_to", "engagement") if engaged else ("spouse_of", "union")
-        yield Claim(a.id, type_, b.id, family, sentence.start, sentence.end)
+        owner, b = match.group("owner"), sentence.person(match.group(3))
+        a = owners.of(owner, sentence, match.start()) if owner else sentence.person(match.group(1))
+        if a is not None and a.id != b.id and not (a.gender and a.gender == b.gender):
+            yield Claim(a.id, "engaged_to", b.id, "engagement", sentence.start, sentence.end)
 
 
 def _by_pronoun(sentence: Marked, owners: Owners, namesakes: Namesakes) -> Iterator[Claim]:
@@ -183,12 +173,14 @@ def _is_list(match: re.Match[str]) -> bool:
 
 
 def _is_address(sentence: Marked, match: re.Match[str], named: int, owners: Owners) -> bool:
-    mine = match.group("owner").casefold() in ("my", "your")
-    return (
-        mine
-        and "," in match.group()
-        and owners.addressed(sentence.person(match.group(named)), sentence, match.start("owner"))
-    )
+    """'Thank your uncle, N!' and 'My father, N, is ill' are said to N."""
+    word = match.group("owner").casefold()
+    if word not in ("my", "your") or "," not in match.group():
+        return False
+    mark = match.group(named)
+    if word == "your" and " " not in sentence.named[int(mark)].mention.surface:
+        return True
+    return owners.addressed(sentence.person(mark), sentence, match.start("owner"))
 
 
 def _make(
