@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from experiments.relations.calibrate import CLASSES, confidences, groups, load
-
 from gutengraph_assets.extraction.relations.precision import PRECISION
 
 READ = Path(__file__).parents[2] / "experiments" / "relations" / "judged.jsonl"
