@@ -315,3 +315,13 @@ def test_nothing_follows_from_what_is_unsure() -> None:
 def test_a_given_name_after_a_title_is_no_surname() -> None:
     body = "Beth sang. Beth wept. Doctor Beth laughed. Her sister Amy Hale slept."
     assert ("Amy Hale", "sibling_of", "Beth") in edges(found_in(body, people="Beth=Doctor Beth;Amy Hale"))
+
+
+def test_a_harpooneer_is_somebodys() -> None:
+    body = "Mr. Stubbs looked to Tashmo, his harpooneer, who stood up."
+    assert ("Tashmo", "harpooneer_of", "Mr. Stubbs") in edges(found_in(body, people="Mr. Stubbs;Tashmo"))
+
+
+def test_mr_and_mrs_of_one_name_are_no_brother_and_sister() -> None:
+    body = "Mr. Hale and Mrs. Hale met her sister. Mr. Hale and Mrs. Hale met his sister too."
+    assert ("Mr. Hale", "sibling_of", "Mrs. Hale") not in edges(found_in(body, people="Mr. Hale;Mrs. Hale"))

@@ -68,8 +68,14 @@ def _ends(kind: str, a: Person, b: Person) -> tuple[Person, Person] | None:
     if kind == "spouse_of":
         couple = {a.gender, b.gender} == {"M", "F"} and _elder(a) and _elder(b)
         return (a, b) if couple else None
+    if _is_mrs(a) or _is_mrs(b):
+        return None  # she has the name of her husband, and her brother another
     # Brothers and sisters are of an age: both go by given names, or neither does.
     return (a, b) if _elder(a) == _elder(b) else None
+
+
+def _is_mrs(person: Person) -> bool:
+    return any(name.titles[-1:] == ("mrs",) for name in person.parsed)
 
 
 def _elder(person: Person) -> bool:

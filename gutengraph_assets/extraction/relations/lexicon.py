@@ -64,6 +64,7 @@ OTHERS: dict[str, Role] = {
     **_entry("patron|patroness|benefactor|benefactress", "patron_of"),
     **_entry("employer|master|mistress", "employer_of"),
     **_entry("patient", "patient_of"),
+    **_entry("harpooneer|harpooner", "harpooneer_of", "M"),
 }
 
 ROLES: dict[str, Role] = {**KIN, **OTHERS}
