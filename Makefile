@@ -2,6 +2,7 @@
 #   make demo [BOOK=84] [QUESTION="…"]    build a book and ask it one question three ways
 #   make test                             lint, types, import rules, tests, the wheel
 #   make lab [STUDY=cliff LLM=…]        list the studies of experiments/, or run one on a model
+#   make studio                           LangGraph's server for Studio and its test, in an environment of its own
 #   make dev                              Dagster's UI on :3000 and the page on :8000
 #   make soak                             kill builds at random points, forty times: benchmarks/soak.md
 # PYTHON picks the interpreter (3.11 or 3.12). TORCH_INDEX, if set, is the package index that has a CPU build of torch
@@ -14,7 +15,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test soak lint types imports unit wheel dev lab setup clean
+.PHONY: demo test soak lint types imports unit wheel dev lab setup clean studio
 
 setup: $(VENV)/.ready
 
@@ -59,6 +60,20 @@ dev: setup
 soak: setup
 	$(BIN)/python scripts/soak.py --rounds 20 --state build/soak.jsonl --out benchmarks/soak.md
 	GUTENGRAPH_TEST_SOAK=1 $(BIN)/pytest tests/contract/test_backfill.py tests/fault
+
+# LangGraph's server wants an older jsonschema-rs than schemathesis does: it gets an environment of its own over .venv.
+STUDIO := .venv-studio
+STUDIO_SERVER := langgraph-cli[inmem]==0.4.40 langgraph-api==0.16.7 langgraph-runtime-inmem==0.36.7
+_PTH := import pathlib, site, sys; \
+  pathlib.Path(site.getsitepackages()[0], "over.pth").write_text(f"import site; site.addsitedir({sys.argv[1]!r})")
+
+studio: $(STUDIO)/.ready
+
+$(STUDIO)/.ready: $(VENV)/.ready
+	$(BIN)/python -m venv $(STUDIO)
+	$(STUDIO)/bin/python -c '$(_PTH)' "$$($(BIN)/python -c 'import site; print(site.getsitepackages()[0])')"
+	$(STUDIO)/bin/python -m pip --disable-pip-version-check install -q '$(subst $() $(),' ',$(STUDIO_SERVER))'
+	@touch $@
 
 clean:
 	rm -rf build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -32,11 +32,21 @@ def _free_port() -> int:
         return port
 
 
+def _python() -> str | None:
+    """The interpreter that has LangGraph's server: `make studio` makes one, as it does not fit beside all we test
+    with."""
+    studio = ROOT / ".venv-studio" / "bin" / "python"
+    if studio.exists():
+        return str(studio)
+    return sys.executable if importlib.util.find_spec("langgraph_api") else None
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Its address. The server has the story and the real embedder."""
-    if importlib.util.find_spec("langgraph_api") is None:
-        pytest.skip("LangGraph's server is not installed: pip install 'langgraph-cli[inmem]'")
+    python = _python()
+    if python is None:
+        pytest.skip("LangGraph's server is not installed: run `make studio`")
     folder = tmp_path_factory.mktemp("studio")
     home = folder / "home"
     story.build_library(Library(home), 7, embedder=open_embedder(Settings(home=home)))
@@ -47,7 +57,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with open(folder / "log", "wb") as log:
         process = subprocess.Popen(
             [
-                sys.executable,
+                python,
                 "-m",
                 "langgraph_cli",
                 "dev",
