@@ -12,6 +12,9 @@ import pyarrow as pa
 
 from gutengraph_assets.extraction.case_statistics import CaseStatistics
 from gutengraph_assets.extraction.lexicon import (
+    COMPASS,
+    DEMONYMS,
+    DEMONYMS_BORNE,
     FUNCTION_WORDS,
     INTERJECTIONS,
     LEADING_PARTICLES,
@@ -189,7 +192,7 @@ class _Hunt:
     def _extends(self, run: list[int], at: int) -> int:
         """How many words from `at` on belong to the run."""
         token = self._tokens[at]
-        if not token.joined or (token.opens and not self._after_initial(at)):
+        if not token.joined or (token.opens and not self._goes_on(at)):
             return 0
         if self._may_be_name(at):
             # 'the Admiral Benbow CHAPTER', 'Benbow MR. DUNN': what begins to shout begins anew.
@@ -202,8 +205,10 @@ class _Hunt:
             return 0
         return self._bound(run, at)
 
-    def _after_initial(self, at: int) -> bool:
-        return self._tokens[at - 1].shape == "letter"
+    def _goes_on(self, at: int) -> bool:
+        """What follows an initial, a title or 'St.' on the next line is the same name still."""
+        before = self._tokens[at - 1]
+        return before.shape == "letter" or before.low in names.TITLES or before.low in ("st", "ste")
 
     def _bound(self, run: list[int], at: int) -> int:
         """Small words that bind two halves of a name: 'de', 'van', 'of', 'of the', 'the Great'."""
@@ -312,6 +317,11 @@ class _Hunt:
             run = run[:-1]
         while run and self._tokens[run[0]].shape == "lower":
             run = run[1:]
+        if len(run) > 1 and self._tokens[run[-1]].low in DEMONYMS - DEMONYMS_BORNE:
+            # 'taught Lucy Italian'; 'Mr. German' and 'South African' stay
+            first = self._tokens[run[0]].low
+            if first not in names.TITLES and first not in COMPASS and self.stats.is_name(first):
+                run = run[:-1]
         return run
 
     # --- openings ---
@@ -328,7 +338,9 @@ class _Hunt:
                 return rest
             if token.shape == "letter" and len(rest) > 1:
                 return rest
-            common = self.stats.looks_common(token.low)
+            # 'Overhearing Starbuck': a participle before a name, even one that the book has nowhere else
+            participle = token.low.endswith("ing") and len(rest) > 1 and not self.stats.inside[token.low]
+            common = participle or self.stats.looks_common(token.low)
             if not common:
                 return rest
             self._drop(token.low, "opens a sentence")

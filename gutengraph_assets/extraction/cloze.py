@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from gutengraph_assets.extraction.candidates import Candidate, Occurrence, survey
 from gutengraph_assets.extraction.case_statistics import CaseStatistics
+from gutengraph_assets.extraction.contexts import called_he
 from gutengraph_assets.extraction.evidence import (
     Evidence,
     Kind,
@@ -53,6 +54,12 @@ MAX_WORDS = 30
 """Longest context shown; 60 % of the room goes before the name."""
 _GOOD_CONTEXT = 8
 """A context of fewer words ('Chapter headings', 'Oh, Tom!') tells little: others are taken first."""
+
+_HE_LEAST = 4
+_HE_SHARE = 0.7
+"""Of the pronouns after a name's mentions."""
+_BARE = 0.1
+"""Most articles before a name that needs none."""
 
 _ONCE = 2
 _WELL_KNOWN = 3
@@ -192,14 +199,13 @@ class _Typing:
         self._done = 0
 
     def names(self) -> list[Named]:
-        """Single words and what the text decides come first: they decide longer names that hold them. What is
-        said once comes last, when calls are left, and single words of it at the very end."""
+        """Single words and what the text decides come first: they decide longer names that hold them. Single words
+        of one window come after those longer names, when calls are left; what is said once after these, and single
+        words of it at the very end."""
         verdicts = {e.candidate.key: self._surroundings.judge(e) for e in self._evidences}
-        queues: list[list[Evidence]] = [[], [], [], []]
+        queues: list[list[Evidence]] = [[], [], [], [], []]
         for evidence in self._evidences:
-            decided = len(verdicts[evidence.candidate.key].kinds) < 2
-            single, once = len(evidence.tokens) == 1, evidence.usage.count == 1
-            queues[0 if decided else (3 if single else 2) if once else (0 if single else 1)].append(evidence)
+            queues[self._turn(evidence, verdicts[evidence.candidate.key])].append(evidence)
         found = []
         for queue in queues:
             for evidence in queue:
@@ -207,6 +213,17 @@ class _Typing:
                 found += self._enter(evidence, typed)
                 self._remember(evidence, typed)
         return found
+
+    @staticmethod
+    def _turn(evidence: Evidence, verdict: Verdict) -> int:
+        if len(verdict.kinds) < 2:
+            return 0
+        single = len(evidence.tokens) == 1
+        if evidence.usage.count == 1:
+            return 4 if single else 3
+        if single:
+            return 0 if evidence.candidate.windows > 1 else 2
+        return 1
 
     def _settle(self, evidence: Evidence, verdict: Verdict) -> _Typed:
         if not verdict.kinds:
@@ -263,6 +280,8 @@ class _Typing:
             return _Typed(None, "in doubt", calls=len(scores), seconds=seconds, how="cloze")
         if kind == "person" and margin < DOUBTFUL and self._may_be_plural(evidence):
             return _Typed(None, "in doubt", calls=len(scores), seconds=seconds, how="cloze")
+        if kind == "thing" and "person" in kinds and margin < DOUBTFUL and self._is_he(evidence):
+            kind, margin = "person", 0.0
         if kind == "thing" and (reason := self._idle_thing(evidence)):
             return _Typed(None, reason, calls=len(scores), seconds=seconds, how="cloze")
         return _Typed(kind, how="cloze", margin=round(margin, 1), calls=len(scores), seconds=seconds)
@@ -273,6 +292,11 @@ class _Typing:
         stem = word.removesuffix("s")
         known = self._stats.lower[stem] or self._stats.inside[stem]
         return len(evidence.tokens) == 1 and stem != word and not stem.endswith("s") and bool(known)
+
+    def _is_he(self, evidence: Evidence) -> bool:
+        """A whale or a horse with a name of its own, which the model hesitates over and the text calls 'he'."""
+        he, others = called_he(self._body, [(o.start, o.end) for o in evidence.candidate.occurrences])
+        return he >= _HE_LEAST and he >= _HE_SHARE * (he + others) and evidence.usage.determined <= _BARE
 
     def _idle_thing(self, evidence: Evidence) -> str:
         """Why a thing is nothing to keep: capitals put on a common noun, or said and never again."""

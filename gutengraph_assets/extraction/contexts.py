@@ -73,6 +73,13 @@ _CHURCHLY = re.compile(
     re.I,
 )
 
+_QUOTE_BEFORE = re.compile(r"(?:^|[\s(—-])[\"'“‘]_?$")
+_QUOTE_AFTER = re.compile(r"^_?[!?.,]?_?[\"'”’](?!\w)")
+_PRONOUN = re.compile(r"\b(he|him|himself|she|her|herself|it|its|itself)\b", re.IGNORECASE)
+_HE = frozenset("he him himself".split())
+_REACH = 90
+"""Characters after a mention in which a pronoun counts: some fourteen words."""
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -96,6 +103,8 @@ class Usage:
     """occurrences beside the noun of a place: 'the Three Cups inn', 'the village of Marlow'"""
     italic: float
     """between underscores, as ships and newspapers are set"""
+    cited: float
+    """alone between quotation marks: a word that is quoted, or called out"""
     churchly: float
     """written as a church or a square is: a possessive without a thing possessed"""
 
@@ -107,7 +116,7 @@ class Usage:
 
 def usage(body: str, spans: Iterable[tuple[int, int]]) -> Usage:
     """Count over a name's occurrences `(start, end)` in `body`. Shares are 0 where there is none."""
-    n = the = some = own = located = spoke = acted = afloat = churchly = italic = placed = 0
+    n = the = some = own = located = spoke = acted = afloat = churchly = italic = placed = cited = 0
     for start, end in spans:
         n += 1
         before = body[max(0, start - _BEFORE) : start]
@@ -122,6 +131,7 @@ def usage(body: str, spans: Iterable[tuple[int, int]]) -> Usage:
         placed += bool(_PLACED_BEFORE.search(before) or _PLACED_AFTER.search(after))
         italic += before.endswith("_") and after.startswith("_")
         afloat += bool(_ABOARD.search(before) or _AFLOAT.search(after))
+        cited += bool(_QUOTE_BEFORE.search(before) and _QUOTE_AFTER.match(after))
         churchly += bool(_CHURCHLY.search(after))
     whole = max(n, 1)
     return Usage(
@@ -135,5 +145,18 @@ def usage(body: str, spans: Iterable[tuple[int, int]]) -> Usage:
         afloat=afloat,
         placed=placed,
         italic=italic / whole,
+        cited=cited / whole,
         churchly=churchly / whole,
     )
+
+
+def called_he(body: str, spans: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Occurrences after which the next pronoun is 'he', and those after which it is 'she' or 'it'. 'his' says
+    nothing: it is as often the speaker's."""
+    he = others = 0
+    for _, end in spans:
+        after = body[end : end + _REACH].split("\n\n")[0]
+        if found := _PRONOUN.search(after):
+            he += found[1].lower() in _HE
+            others += found[1].lower() not in _HE
+    return he, others

@@ -12,6 +12,7 @@ horse, a dog or a whale that bears a proper name is a person; a book, a newspape
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,10 +58,13 @@ _OFTEN_LOCATED = 0.25
 _MOSTLY_LOCATED = 0.35
 _OFTEN = 8
 _AFLOAT_SHARE = 0.08
+_CITED = 0.5
+"""More of a word's occurrences stand alone in quotes than not: a cry, or a word that is talked about."""
 _FEW = 8
 _SHIPS_THE = 0.3
 
 
+_OWNED = re.compile(r"(?:'s|s')$")
 _SAINTS = frozenset("st saint ste sainte".split())
 _ROYAL: frozenset[str] = frozenset(
     "king queen prince princess duke duchess count countess earl baron baroness lord lady marquis marchioness viscount emperor "
@@ -128,6 +132,8 @@ class Surroundings:
         """What the text leaves open."""
         tokens, use = evidence.tokens, evidence.usage
         titled = tokens[0] in SURE_TITLES and len(tokens) > 1
+        if use.cited > _CITED and not (use.spoke or use.acted) and use.count > 1 and not titled:
+            return Verdict((), reason="a word quoted or called out")
         if titled and tokens[-1] in _OFFICES:
             return Verdict((), reason="an office")
         if use.the >= _DESCRIBED and use.placed and use.placed >= use.count * _PLACED_SHARE:
@@ -140,7 +146,9 @@ class Surroundings:
             return Verdict(("person",))
         if is_vessel(use):
             return Verdict(("place",), subkind="vessel")
-        if _is_place_by_head(tokens):
+        if _is_place_by_head(tokens) or (
+            len(tokens) > 1 and tokens[-1] in PLACE_HEADS and _OWNED.search(tokens[-2])
+        ):
             return Verdict(("place",))
         if evidence.candidate.key in self._titled:
             # 'Darcy' where the book has 'Mr. Darcy', unless it stands like a place or a people.

@@ -14,9 +14,9 @@ from gutengraph_assets.extraction.aliases.person_name import PersonName, parse
 from gutengraph_assets.extraction.book_text import BookText, Span
 from gutengraph_assets.extraction.occurrences import NameFinder
 from gutengraph_assets.extraction.overrides import read_overrides
-from gutengraph_assets.extraction.scene import takes_part
-from gutengraph_assets.extraction.standing import Decision, judge_person, threshold
-from gutengraph_core.library import BookRecord
+from gutengraph_assets.extraction.scene import part_of
+from gutengraph_assets.extraction.standing import Decision, is_of_family, judge_person, threshold
+from gutengraph_core.library import BookRecord, Kind
 from gutengraph_core.names import slug, squeeze, words
 from gutengraph_core.settings import Settings
 from gutengraph_core.tables import ENTITIES, MERGES
@@ -26,6 +26,8 @@ _COURTESY = frozenset(("mr", "mrs", "miss", "master", "madame", "monsieur", "mad
 PASSING_SHARE, PASSING_TIMES, PASSING_AMONG = 0.02, 3, 10
 """A form in a fiftieth of the usual form's mentions is not what the book calls somebody, unless it is a full name that
 stands three times; nor is one that stands once beside a form that stands ten times."""
+FORMAL_TIMES = 10
+"""'Mr. Hart' is what the book calls somebody unless it calls him 'Freddy' ten times as often."""
 _QUOTE_MOST = 300
 """Characters of a merge's quote."""
 
@@ -72,6 +74,7 @@ def filter_entities(
         merges += [
             _merge_row(row["id"], merge.a, merge.b, merge.rule, text, spans) for merge in person.merges
         ]
+    _admit_families(rows, record.kind)
     for row in _other_rows(text, spans, kinds, needed=min(needed, settings.min_windows)):
         row["id"] = ids.give(row["name"])
         rows.append(row)
@@ -118,7 +121,7 @@ def _person_row(
         needed=needed,
         kind=record.kind,
         being=any(kinds[name][1] == "being" for name in person.names),
-        takes_part=takes_part(text, sorted(span for name in person.names for span in spans[name])),
+        part=part_of(text, sorted(span for name in person.names for span in spans[name])),
     )
     return {
         "label": "Character",
@@ -131,6 +134,17 @@ def _person_row(
         "windows": windows,
         "first": starts[0],
     }
+
+
+def _admit_families(rows: list[dict[str, Any]], kind: Kind) -> None:
+    """The cast's relations by name are of the cast too, though the text has them once."""
+    if kind == "non-fiction":
+        return
+    parsed = {row["id"]: [parse(name) for name in row["aliases"]] for row in rows}
+    cast = [parsed[row["id"]] for row in rows if row["standing"] == "cast"]
+    for row in rows:
+        if row["standing"] == "mentioned" and is_of_family(parsed[row["id"]], row["reason"], cast):
+            row.update(standing="cast", reason="")
 
 
 def display_name(names: Sequence[PersonName], mentions: Mapping[str, int]) -> str:
@@ -146,7 +160,7 @@ def display_name(names: Sequence[PersonName], mentions: Mapping[str, int]) -> st
             form = 0
         elif name.given and len(name.rest) > 1:
             form = 3 if set(name.titles) & _COURTESY else 4
-        elif name.titles and name.rest and name.titles[-1] != "miss":
+        elif name.titles and name.rest and name.titles[-1] != "miss" and count * FORMAL_TIMES >= most:
             form = 2
         else:
             form = 1

@@ -21,7 +21,7 @@ from gutengraph_core.settings import Settings
 
 STEP = "names"
 
-RULES = 1
+RULES = 2
 """Raised when a rule of this package changes what is found: the ledger's entries of older rules then count
 for nothing."""
 

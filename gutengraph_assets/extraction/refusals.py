@@ -27,7 +27,8 @@ from gutengraph_assets.extraction.scan import Token
 from gutengraph_core import names
 
 _GREETING = re.compile(r"^(good-(morning|evening|night|day|afternoon|bye|by)|by-the-bye?|by-the-way)$")
-_STUTTER = re.compile(r"^(\w{1,2})-\1|(-\w\b){2}|\w-(ing|like|ed)$")
+_STUTTER = re.compile(r"^(\w{1,2})-\1|(-\w\b){2}|\w-(ing|like|ed)$|-(?P<cry>\w{2,3})-(?P=cry)$")
+"""Stammers and cries: 'B-but', 'Yo-ho-ho', 'Tra-la-la'."""
 _WORDLIKE = re.compile(
     r"\w{3}(?:ed|ing|ly|less|ful|ous|cal|able|ible|ness|tion|sion|ment|ish|ive|wards?|some|ties|ity|ever)$"
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from gutengraph_assets.extraction.lexicon import PLACE_HEADS
 from gutengraph_core import names
 
 Shape = Literal["lower", "capital", "capitals", "letter"]
@@ -79,14 +80,15 @@ def scan(body: str) -> list[Token]:
         gap = body[previous_end:start]
         last = tokens[-1] if tokens else None
         paragraph = last is None or bool(_PARAGRAPH.search(gap))
-        joined = not paragraph and last is not None and _joins(gap, last, body)
         low = names.fold(word)
+        shape = _shape(word)
+        joined = not paragraph and last is not None and _joins(gap, last, body[last.end : start], low, shape)
         tokens.append(
             Token(
                 start=start,
                 end=end,
                 low=low,
-                shape=_shape(word),
+                shape=shape,
                 opens=paragraph
                 or last is None
                 or _opens(gap, last)
@@ -106,10 +108,12 @@ def is_abbreviation(low: str, shape: Shape) -> bool:
     return low in _ABBREVIATIONS or shape == "letter"
 
 
-def _joins(gap: str, last: Token, body: str) -> bool:
+def _joins(gap: str, last: Token, wide: str, low: str, shape: Shape) -> bool:
+    """`wide`: the gap with the possessive's letters. Somebody's court or bridge is one name: 'St. Paul's Church'."""
     bare = gap.replace("_", "")
     if last.possessive:
-        return False
+        of_place = low in PLACE_HEADS and shape == "capital" and last.shape == "capital"
+        return of_place and wide[2:].isspace()
     if bare.isspace():
         return True
     # 'Mr. Bennet', 'J. Smith', 'St. John', 'J.M. Barrie'; the pronoun at a sentence's end is no initial.

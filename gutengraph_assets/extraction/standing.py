@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from gutengraph_assets.extraction.aliases.given_names import are_variants
 from gutengraph_assets.extraction.aliases.person_name import PersonName
+from gutengraph_assets.extraction.renown import is_renowned
+from gutengraph_assets.extraction.scene import Part
+from gutengraph_core import names as spelling
 from gutengraph_core.library import Kind
 
 SHORT_WINDOWS = 60
@@ -16,11 +20,23 @@ FULL_NAME_MENTIONS = 2
 often somebody the book only refers to."""
 OFTEN = 4
 """Times the threshold from which somebody is of the cast without being seen to speak or act."""
+BRIEF_MENTIONS, BRIEF_SIGNS = 4, 2
+"""Somebody who stands one window short of the threshold is of the cast if the text names him or her so often there, and
+sees them speak or act: in seven novels five were persons, none was not."""
+RENOWNED_SIGNS, RENOWNED_SHARE = 3, 0.05
+"""Somebody known from elsewhere is of the cast of a book that sees them act so often, and in so many of their mentions."""
+KIN = frozenset("aunt uncle cousin".split())
+"""Whom the book's people call so belongs to them, however seldom he or she is seen."""
 SHORTEST = 3
 """A name of fewer letters is mostly an initial or an exclamation."""
 
 
+ONCE = "a full name that the text has once"
+REFERRED = "referred to, and never seen to speak or act"
+HARDLY_SEEN = "referred to, and hardly seen to speak or act"
 _NEEDED = " needed"
+_STEM = 3
+"""Letters: 'Gracie' and 'Grace', 'Benjamin' and 'Ben'."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +66,9 @@ def judge_person(
     needed: int,
     kind: Kind,
     being: bool,
-    takes_part: bool,
+    part: Part,
 ) -> Decision:
-    """What becomes of one person, all of whose names are `names`. `takes_part`: is seen in the story, not only
-    referred to."""
+    """What becomes of one person, all of whose names are `names`. `part`: how he or she is seen in the story."""
     if all(name.bare_title for name in names) and not being:
         return Decision("dropped", "a bare role or title")
     surfaces = [name.surface for name in names]
@@ -65,17 +80,55 @@ def judge_person(
         if windows >= needed:
             return Decision("mentioned", "a person mentioned in non-fiction is no cast")
         return Decision("dropped", _too_few(windows, needed))
-    rare = windows < OFTEN * needed
     known = windows >= needed or any(_full_name(name) for name in names)
-    if known and rare and not takes_part:
-        return Decision("mentioned", "referred to, and never seen to speak or act")
+    if kind == "fiction" and not being and _only_renowned(names, part):
+        if known:
+            return Decision("mentioned", "known from elsewhere, and only referred to")
+        return Decision("dropped", "known from elsewhere, and hardly mentioned")
+    rare = windows < OFTEN * needed
+    kin = any(KIN & set(name.titles) for name in names)
+    if known and rare and not (part.takes_part or kin):
+        return Decision("mentioned", HARDLY_SEEN if part.signs or part.told else REFERRED)
     if windows >= needed:
         return Decision("cast", "")
     if any(_full_name(name) for name in names):
         if mentions >= FULL_NAME_MENTIONS:
             return Decision("cast", "")
-        return Decision("mentioned", "a full name that the text has once")
+        return Decision("mentioned", ONCE)
+    brief = mentions >= BRIEF_MENTIONS and part.signs >= BRIEF_SIGNS and part.acts > 0
+    if brief and windows == needed - 1:
+        return Decision("cast", "")
     return Decision("dropped", _too_few(windows, needed))
+
+
+def _only_renowned(names: Sequence[PersonName], part: Part) -> bool:
+    if not all(is_renowned(name, spelling.key(name.surface)) for name in names):
+        return False
+    return part.signs < RENOWNED_SIGNS or part.signs < RENOWNED_SHARE * part.mentions
+
+
+def is_of_family(names: Sequence[PersonName], reason: str, cast: Iterable[Sequence[PersonName]]) -> bool:
+    """Whether somebody who is only mentioned, for `reason`, bears the surname of one of the `cast`: the wife, the father.
+
+    Not who bears the given name of one of them ('Irene Hale', once 'Irene Hart'), who may be the same person.
+    """
+    if reason not in (ONCE, HARDLY_SEEN):
+        return False
+    mine = {name.surname for name in names if name.surname}
+    related = False
+    for other in cast:
+        if any(_may_be_same(a, b) for a in names for b in other):
+            return False
+        related = related or bool(mine & {name.surname for name in other if name.surname})
+    return related
+
+
+def _may_be_same(a: PersonName, b: PersonName) -> bool:
+    if a.title_gender and b.gender and a.title_gender != b.gender:
+        return False
+    if a.given is None or b.given is None:
+        return not (a.given or a.titles) and a.surname == b.surname
+    return are_variants(a.given, b.given) or a.given[:_STEM] == b.given[:_STEM]
 
 
 def _full_name(name: PersonName) -> bool:

@@ -175,3 +175,44 @@ def test_what_somebody_decided_by_hand_wins() -> None:
     names = ("The Owl", "Mr. Hale", "Hale")
     assert {"The Owl", "Mr. Hale", "Hale"} in persons(body, *names, joined=[("The Owl", "Mr. Hale")])
     assert {"Hale"} in persons(body, *names, apart=[("Hale", "Mr. Hale")])
+
+
+def test_a_surname_cut_to_its_letter_is_the_one_colonel_of_that_letter() -> None:
+    body = "Colonel Forster came. Mrs. Dane wrote to Colonel F and to Mrs. D herself."
+    assert {"Colonel Forster", "Colonel F"} in persons(
+        body, "Colonel Forster", "Colonel F", "Mrs. Dane", "Mrs. D"
+    )
+    two = body + " Colonel Foley came too."
+    assert {"Colonel F"} in persons(two, "Colonel Forster", "Colonel Foley", "Colonel F")
+
+
+def test_forms_that_no_list_has() -> None:
+    body = "Huck ran. Huck fell. Hucky! Fedallah sat. Fedallah rose. Now, Fedal, my boy! Marse Tom came. Tom Dane slept. Tom woke."
+    found = persons(body, "Huck", "Hucky", "Fedallah", "Fedal", "Tom Dane", "Tom", "Marse Tom")
+    assert {"Huck", "Hucky"} in found
+    assert {"Fedallah", "Fedal"} in found
+    assert {"Tom", "Tom Dane", "Marse Tom"} in found
+
+
+def test_a_major_general_is_not_his_daughter() -> None:
+    assert parse("Major-General Hale").titles == ("general",)
+    assert conflict(parse("Major-General Hale"), parse("Miss Hale"), gender_a=None, gender_b="F") == "title"
+
+
+def test_one_being_has_several_names_for_its_horror() -> None:
+    body = "I saw the monster. I fled from the fiend. The monster followed. There stood the giant."
+    assert {"the monster", "the fiend"} in persons(body, "the monster", "the fiend", "the giant")
+
+
+def _scenes(*, also: str = "") -> str:
+    scene = f"Lucy ran up the hill and sang to herself. {also} It rained. It was late. “Miss Hart is out,” he said to them. "
+    return "\n\n".join(
+        [scene + "They waited for the coach at the inn until the moon rose over the sea." for _ in range(20)]
+    )
+
+
+def test_miss_hart_is_lucy_if_she_is_named_in_lucys_scenes_and_in_no_other_girls() -> None:
+    assert {"Lucy", "Miss Hart"} in persons(_scenes(), "Lucy", "Miss Hart")
+    assert {"Miss Hart"} in persons(_scenes(also="Emily laughed and laughed."), "Lucy", "Emily", "Miss Hart")
+    beside = _scenes(also="Lucy waved to Miss Hart.")
+    assert {"Miss Hart"} in persons(beside, "Lucy", "Miss Hart")

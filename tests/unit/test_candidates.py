@@ -225,3 +225,31 @@ def test_nationalities_that_are_first_names() -> None:
 def test_letters_are_addressed_in_headings() -> None:
     body = f"_To Mrs. Dunn, London._\n\n{FILLER}\n\n_To Mrs. Dunn, London._\n\n{FILLER}\n"
     assert {c.name for c in find_candidates(body, windows_of(body))} == {"Mrs. Dunn"}
+
+
+def test_a_saints_name_runs_on_over_a_line_that_ends_early() -> None:
+    body = (
+        FILLER
+        + "\n\nThey asked for a word with Mr. Neville St.\nClair and were shown up to him at once by the boy.\n"
+    )
+    assert {c.name for c in find_candidates(body, windows_of(body))} == {"Mr. Neville St. Clair"}
+
+
+def test_somebodys_court_is_a_place_and_not_somebody() -> None:
+    got = found(
+        "The office is in Pope's Court, and the bells of St. Paul's Church. Mary's brother was with Pope's Mary."
+    )
+    assert "Pope's Court" in got
+    assert "St. Paul's Church" in got
+    assert "Mary" in got
+
+
+def test_cries_and_what_is_taught_are_no_part_of_names() -> None:
+    got = found(
+        "“Yo-ho-ho!” he sang, and Yo-ho-ho it was, and tra-la-la. They taught Lucy Italian. Lucy wept. Poor Lucy."
+    )
+    assert got == {"Lucy": 3}
+
+
+def test_a_participle_before_a_name_is_none_of_it() -> None:
+    assert found("Overhearing Starbuck, he wept. He saw Starbuck.") == {"Starbuck": 2}

@@ -250,3 +250,25 @@ def test_a_common_noun_with_a_capital_is_no_thing_to_keep(home: Path) -> None:
     body = wrapped(*[f"{FILLER} Such was Hope to them, and Hope was gone with their hope."] * 3)
     _, ledger = run(body, by_name(Hope={" thing": -0.2, " man": -5.0, **REST}), home)
     assert ledger.summary(STEP).dropped["a common noun with a capital"] == 1
+
+
+WHALE = "At last they saw Grey Tom again, and he struck the boat. "
+
+
+@pytest.mark.parametrize(("pronoun", "kind"), [("he", "person"), ("it", "thing")])
+def test_what_the_model_hesitates_over_and_the_text_calls_he_is_somebody(
+    tmp_path: Path, pronoun: str, kind: str
+) -> None:
+    body = wrapped(*([FILLER] * 7 + [WHALE.replace("he struck", f"{pronoun} struck")]) * 5)
+    thing = {" ship": -0.8, " man": -1.1, **REST}
+    table, _ = run(body, by_name(Grey_Tom=thing, Tom=thing), tmp_path)
+    assert set(table["kind"].to_pylist()) == {kind}
+
+
+def test_a_longer_name_is_asked_about_before_single_words_of_one_window(tmp_path: Path) -> None:
+    body = wrapped(
+        FILLER,
+        "Here came Father Mapple, and Father Mapple spoke. Of Ugolm and Ugolm we say nothing, of Brast and Brast.",
+    )
+    table, _ = run(body, by_name(Father_Mapple=PERSON), tmp_path, naming_max_calls=1)
+    assert set(table["name"].to_pylist()) == {"Father Mapple"}

@@ -11,8 +11,8 @@ from stories import mentions_of, record_of, text_of, windows_of
 from gutengraph_assets.extraction.aliases.person_name import parse
 from gutengraph_assets.extraction.filter import FilteredEntities, display_name, filter_entities
 from gutengraph_assets.extraction.overrides import read_overrides
-from gutengraph_assets.extraction.scene import takes_part
-from gutengraph_assets.extraction.standing import judge_person, threshold
+from gutengraph_assets.extraction.scene import Part, part_of
+from gutengraph_assets.extraction.standing import is_of_family, judge_person, threshold
 from gutengraph_core.errors import SettingsError
 from gutengraph_core.library import Kind
 from gutengraph_core.settings import Settings
@@ -44,6 +44,10 @@ def filtered(settings: Settings, *, kind: Kind = "fiction", body: str = STORY) -
         mentions=mentions_of(body, NAMES, words=15),
         settings=settings,
     )
+
+
+SEEN = Part(mentions=9, told=4, acts=2, signs=3)
+REFERRED_TO = Part(mentions=9, told=0, acts=0, signs=1)
 
 
 def by_name(found: FilteredEntities) -> dict[str, dict[str, Any]]:
@@ -120,7 +124,7 @@ def test_the_threshold_follows_kind_and_length(kind: Kind, windows: int, needed:
     ("names", "windows", "mentions", "standing", "reason"),
     [
         (["Hale"], 3, 9, "cast", ""),
-        (["Hale"], 2, 9, "dropped", "in 2 windows of the text; 3 needed"),
+        (["Hale"], 2, 3, "dropped", "in 2 windows of the text; 3 needed"),
         (["Mrs. Hale"], 1, 2, "cast", ""),
         (["Ann Hale"], 1, 1, "mentioned", "a full name that the text has once"),
         (["Captain"], 9, 9, "dropped", "a bare role or title"),
@@ -138,7 +142,7 @@ def test_who_stays_and_why_not(
         needed=3,
         kind="fiction",
         being=False,
-        takes_part=True,
+        part=SEEN,
     )
     assert (decision.standing, decision.reason) == (standing, reason)
 
@@ -151,7 +155,7 @@ def test_a_being_without_a_name_may_stay() -> None:
         needed=3,
         kind="fiction",
         being=True,
-        takes_part=True,
+        part=SEEN,
     )
     assert decision.standing == "cast"
 
@@ -165,7 +169,7 @@ def test_who_is_only_referred_to_is_of_the_cast_only_if_often(windows: int, stan
         needed=3,
         kind="fiction",
         being=False,
-        takes_part=False,
+        part=REFERRED_TO,
     )
     assert decision.standing == standing
 
@@ -187,7 +191,61 @@ def test_who_is_only_referred_to_is_of_the_cast_only_if_often(windows: int, stan
 def test_who_takes_part_in_the_story(body: str, shown: bool) -> None:
     text = text_of(body)
     at = body.index("Hale")
-    assert takes_part(text, [(at, at + 4)]) is shown
+    part = part_of(text, [(at, at + 4)])
+    assert bool(part.signs or part.told) is shown
+
+
+def test_one_sign_is_a_figure_of_speech_and_two_are_a_part() -> None:
+    assert not Part(mentions=8, told=1, acts=1, signs=1).takes_part
+    assert Part(mentions=8, told=1, acts=1, signs=2).takes_part
+    assert Part(mentions=8, told=4, acts=0, signs=0).takes_part
+
+
+def _standing(name: str, part: Part, *, windows: int = 3, being: bool = False) -> tuple[str, str]:
+    decision = judge_person(
+        [parse(name)],
+        windows=windows,
+        mentions=part.mentions,
+        needed=3,
+        kind="fiction",
+        being=being,
+        part=part,
+    )
+    return decision.standing, decision.reason
+
+
+def test_whom_everybody_knows_is_cast_where_the_book_lets_them_act() -> None:
+    told_of = Part(mentions=9, told=9, acts=0, signs=1)
+    acting = Part(mentions=9, told=3, acts=4, signs=6)
+    for name in ("Beethoven", "St. Francis", "King George", "Davy Jones"):
+        assert _standing(name, told_of) == ("mentioned", "known from elsewhere, and only referred to")
+        assert _standing(name, acting)[0] == "cast"
+    assert _standing("Beethoven Hale", told_of)[0] == "cast"
+
+
+def test_an_aunt_belongs_to_whoever_calls_her_so() -> None:
+    assert _standing("Aunt Sophy", REFERRED_TO)[0] == "cast"
+
+
+def test_who_acts_much_in_one_window_too_few_is_cast() -> None:
+    assert _standing("Macey", Part(mentions=5, told=1, acts=2, signs=2), windows=2)[0] == "cast"
+    assert _standing("Macey", Part(mentions=5, told=5, acts=0, signs=2), windows=2)[0] == "dropped"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason", "admitted"),
+    [
+        ("Mrs. Hale", "a full name that the text has once", True),
+        ("Mr. Charles Hale", "a full name that the text has once", True),
+        ("Mrs. Dane", "a full name that the text has once", False),
+        ("John Hale", "a full name that the text has once", False),
+        ("Johnny Hale", "a full name that the text has once", False),
+        ("Mrs. Hale", "referred to, and never seen to speak or act", False),
+    ],
+)
+def test_the_family_of_the_cast_is_cast_but_not_a_second_john(name: str, reason: str, admitted: bool) -> None:
+    cast = [[parse("Mr. John Hale"), parse("Hale")], [parse("Lucy Marsh")]]
+    assert is_of_family([parse(name)], reason, cast) is admitted
 
 
 @pytest.mark.parametrize(
@@ -202,6 +260,7 @@ def test_who_takes_part_in_the_story(body: str, shown: bool) -> None:
         ({"Jane": 290, "Miss Hale": 65, "Miss Jane Hale": 1}, "Jane"),
         ({"Thorn": 40, "Bartholomew Thorn": 1}, "Thorn"),
         ({"Thorn": 4, "Bartholomew Thorn": 1}, "Bartholomew Thorn"),
+        ({"Freddy": 130, "Mr. Thorn": 4}, "Freddy"),
     ],
 )
 def test_the_name_that_is_shown(mentions: dict[str, int], shown: str) -> None:

@@ -134,3 +134,15 @@ def test_a_trade_before_a_surname_is_no_description() -> None:
         "They feared the Widow Dunstan. It was the Widow Dunstan who came, and the Widow Dunstan spoke."
     )
     assert "person" in got["Widow Dunstan"].kinds
+
+
+def test_a_word_that_is_only_quoted_or_called_out_is_no_name() -> None:
+    got = verdicts(
+        "I heard a cry of 'Cooee!' and again a 'Cooee!' from the pool. What of this 'Cooee'? “Jim!” he said; Jim came."
+    )
+    assert got["Cooee"].reason == "a word quoted or called out"
+    assert "person" in got["Jim"].kinds
+
+
+def test_a_court_that_is_somebodys_is_a_place() -> None:
+    assert verdicts("They went to Pope's Court at noon.")["Pope's Court"].kinds == ("place",)

@@ -73,7 +73,9 @@ def _is_surname(single: PersonName, full: PersonName) -> bool:
 
 
 def _surname_within(a: str, b: str) -> bool:
-    """'bourgh' of 'de bourgh', 'saxe' of 'von saxe'."""
+    """'bourgh' of 'de bourgh', 'saxe' of 'von saxe', the 'f' of 'Colonel F'."""
+    if 1 in (len(a), len(b)):
+        return a[0] == b[0]
     wa, wb = a.split(" "), b.split(" ")
     return set(wa) <= set(wb) or set(wb) <= set(wa)
 

@@ -41,7 +41,7 @@ aaron abel abner abraham abram achille adam adolf adolphe adolphus adrian alan a
 alf alfonso alfred algernon allan allen alonzo aloysius alphonse ambrose amos amyas anatole andre andrew andy angus anselm anthony antoine
 anton antonio archibald archie armand arnold arthur artemus asa august auguste augustine augustus aubrey austin barnabas barnaby
 barney barney bartholomew bartle basil ben benedict benjamin bernard bertie bertram bill billy bob bobby boniface boris brian bruce cain
-caleb calvin cedric cesar charles charley charlie christian christopher claude claudius clement clifford clive conrad constantine cornelius
+caleb calvin cecil cedric cesar charles charley charlie christian christopher claude claudius clement clifford clive conrad constantine cornelius
 crispin cuthbert cyril cyrus dan daniel darius dave david denis dennis derick dick dickon diggory dimitri dmitri dominic donald
 dorian douglas duncan dugald ebenezer ed eddie edgar edmond edmund edouard edward edwin egbert elbert eli elias elijah emanuel emil emile
 emmanuel enoch ephraim erasmus eric ernest etienne eugene eustace evan ezekiel ezra fabian felix ferdinand fergus festus fitzwilliam fitzroy
@@ -56,7 +56,7 @@ marcel marcus mark marmaduke martin matt matthew maurice max maximilian melchior
 nat nathan nathaniel neal ned nehemiah neil neville nicholas nick nicolas nikolai noah noel norman obadiah octavius oliver orlando oscar
 oswald otto owen paddy pablo paolo pascal pat patrick paul pedro percival percy perry peter philip phineas pierre pip quentin ralph ramon
 randal randolph raoul raphael raymond reginald rene reuben richard rob robert robin roderick rodion rodney rodolphe roger roland rollo
-romeo ronald rory rowland rudolf rudolph rufus rupert sam samson samuel sandy saul seth sebastian septimus sergius sholto sidney sigismund silas silvester
+romeo ronald rory rowland rudolf rudolph rufus rupert sam samson samuel sandy saul seth sebastian septimus sergius sholto sid sidney sigismund silas silvester
 simeon simon solomon stanislas stanley stephen steve steven stewart sydney sylvester ted terence thaddeus theobald theodore theophilus
 thomas thomasino tim timothy titus tobias toby tom tommy tony tristram ulysses urban uriah valentine vernon victor vincent waldemar
 wallace walter wat washington wilfred wilfrid wilhelm will william willie willy winston wolfgang xavier zachariah zachary

@@ -28,6 +28,9 @@ _SAME_TITLE = {
     "madam": "madame",
     "mlle": "mademoiselle",
     "m": "monsieur",
+    "mars": "master",
+    "marse": "master",
+    "massa": "master",
     "esquire": "squire",
     "sergt": "sergeant",
     "signorina": "mademoiselle",
@@ -43,6 +46,9 @@ _MORE_TITLES = {
     "farmer": "M",
     "parson": "M",
     "widow": "F",
+    "mars": "M",
+    "marse": "M",
+    "massa": "M",
 }
 _EPITHETS = frozenset("old young little poor dear good the late".split())
 _BYNAMES = frozenset(
@@ -54,6 +60,7 @@ _BEFORE_EITHER = frozenset(
     "miss lady mother father king queen prince princess saint nurse mademoiselle lord".split()
 )
 _PARTICLES = frozenset("de del della des di du da la le van von der den st st. saint o' mac ten ter".split())
+_RANK_PARTS = frozenset("vice rear brigadier under sub chief detective police".split())
 _SUFFIXES = frozenset("esq esq. jr jr. jun jun. sen sen. m.d. m.d m.p. m.p. r.n. d.d. q.c.".split())
 
 YOUNG, OLD = "young", "old"
@@ -201,6 +208,14 @@ def _title(word: str, *, last: bool) -> str | None:
         return None  # as likely a name
     if bare in TITLES or bare in _MORE_TITLES:
         return _SAME_TITLE.get(bare, bare)
+    parts = bare.split("-")
+    if (
+        len(parts) > 1
+        and not last
+        and parts[-1] in TITLES
+        and all(p in TITLES or p in _RANK_PARTS for p in parts)
+    ):
+        return _SAME_TITLE.get(parts[-1], parts[-1])  # 'Major-General Dunn'
     return None
 
 

@@ -39,6 +39,19 @@ class Presence:
         """Whether two names stand in one window or in neighbouring ones."""
         return any(abs(v - w) <= 1 for v in self.windows[a] for w in self.windows[b])
 
+    def scenes(self, names: Sequence[str]) -> set[int]:
+        """The windows that have any of the names."""
+        return {window for name in names for window in self.windows[name]}
+
+    def share_near(self, some: set[int], others: set[int]) -> float:
+        """Share of `some` windows with one of the `others` in the same or a neighbouring window."""
+        return sum(bool({w - 1, w, w + 1} & others) for w in some) / len(some)
+
+    def together(self, a: Sequence[str], b: Sequence[str]) -> int:
+        """Sentences that have a name of each side."""
+        one = {sentence for name in a for sentence in self.sentences[name]}
+        return len(one & {sentence for name in b for sentence in self.sentences[name]})
+
     def far_apart(self, some: Sequence[str], others: Sequence[str], *, least: int = FAR_LEAST) -> bool:
         """Whether most mentions of the rarer side, if it has `least`, have none of the other within FAR_WINDOWS
         windows."""
