@@ -82,7 +82,8 @@ NODES = pa.schema(
         "embedding": pa.list_(_F32),  # unit length, of the node's name and relations
     }
 )
-"""Characters, Locations, Objects, Events that survived the filter. Unknown is null, never a guess."""
+"""Characters, Locations, Objects, Events that survived the filter, then Themes and Atmospheres. Unknown is null, never a
+guess."""
 
 EDGES = pa.schema(
     {
@@ -111,7 +112,8 @@ EVIDENCE = pa.schema(
         "chunk_id": _STR,  # the chunk in which the mention starts
     }
 )
-"""One row a mention of a node in NODES."""
+"""One row a mention of a node in NODES. For a Theme or an Atmosphere: one row a passage that it rests on, best first, the
+whole passage and no surface."""
 
 MERGES = pa.schema(
     {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from gutengraph_core.graph.export import Format
     from gutengraph_query.brains import Brains
 
 LONGEST_QUESTION = 1_000
@@ -124,6 +125,36 @@ def relations(book: int, limit: int | None, as_json: bool) -> None:
         _print_json(found[:limit])
     else:
         show_relations(here, book, found, limit=limit)
+
+
+@click.command()
+@click.argument("book", type=int, required=False, metavar="[ID]")
+@click.option("--all", "every", is_flag=True, help="The whole library's graph.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["graphml", "gexf", "csv", "json"]),
+    default="graphml",
+    show_default=True,
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write; default: <ID>.<format> here.",
+)
+def export(book: int | None, every: bool, format_: Format, out: Path | None) -> None:
+    """Write a book's graph, or the library's, for Gephi, networkx or a spreadsheet. CSV gives two files."""
+    from gutengraph_core.graph.export import collect, write_export
+    from gutengraph_query.listing import graph_with
+
+    if (book is None) is not every:
+        raise click.UsageError("Name a book's id, or --all.")
+    here = _brains()
+    graph = here.published() if book is None else graph_with(here, book)
+    exported = collect(graph, book)
+    target = out or Path(f"{'library' if book is None else book}.{format_}")
+    for path in write_export(exported, format_, target):
+        click.echo(f"{path}: {len(exported.nodes):,} nodes, {len(exported.edges):,} edges", err=True)
 
 
 @click.command()

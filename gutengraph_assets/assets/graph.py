@@ -1,6 +1,7 @@
 """The graph brain: one book's graph as files, and the merged graph of the library as a database."""
 
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 
@@ -9,10 +10,12 @@ from gutengraph_assets.assets.extraction import filtered_entities, window_names
 from gutengraph_assets.assets.library import chunks
 from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page, markdown_table, picture
 from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step, made_by_this_code, park
+from gutengraph_assets.assets.vectors import embeddings_table
 from gutengraph_assets.code_version import code_version
-from gutengraph_assets.extraction.book_graph import build_book_graph, write_book_graph
+from gutengraph_assets.extraction.book_graph import build_book_graph, why_no_themes, write_book_graph
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import STEP
+from gutengraph_assets.extraction.notions.norms import load_norms
 from gutengraph_assets.how_it_went import how_it_went, verdict
 from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book
 from gutengraph_assets.pictures import draw_appearances, draw_network
@@ -23,10 +26,11 @@ from gutengraph_core.errors import StoreError
 from gutengraph_core.files import sha256
 from gutengraph_core.graph import versions
 from gutengraph_core.graph.build import build_merged
-from gutengraph_core.graph.schema import NODE_TABLES, REL_TABLES
+from gutengraph_core.graph.schema import NODE_TABLES, NOTIONS, REL_TABLES
 from gutengraph_core.graph.stage import is_complete
 from gutengraph_core.library import BookRecord
 from gutengraph_core.tables import EDGES, EVIDENCE, MERGES, NODES
+from gutengraph_core.vectors import ChunkTable
 
 SHOWN = 40
 """Rows of a table in the UI; the file has them all."""
@@ -40,7 +44,7 @@ _FILES = {
 
 
 @dg.asset(
-    deps=[filtered_entities, window_names, chunks],
+    deps=[filtered_entities, window_names, chunks, embeddings_table],
     partitions_def=books,
     group_name="graph",
     kinds={"parquet", "graph"},
@@ -59,7 +63,12 @@ def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) ->
     def depends(record: BookRecord) -> dict[str, object]:
         if reason := parked_reason(record):
             return {"parked": reason}
-        return {"embedder": str(gutengraph.models.embedder.identity), "kind": record.kind}
+        norms = load_norms(gutengraph.models.embedder.identity, gutengraph.library.home)
+        return {
+            "embedder": str(gutengraph.models.embedder.identity),
+            "kind": record.kind,
+            "norms": norms.model_dump_json() if norms else "",
+        }
 
     with book_step(context, gutengraph, depends=depends, outputs=tuple(_FILES)) as step:
         if reason := parked_reason(step.record):
@@ -72,13 +81,15 @@ def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) ->
         else:
             if not step.fresh:
                 _build(step, gutengraph)
-            _report(step)
+            _report(step, gutengraph)
         _draw(step)
         _show_how_it_went(step, gutengraph)
     return step.result
 
 
 def _build(step: BookStep, gutengraph: GutenGraph) -> None:
+    embedder = gutengraph.models.embedder
+    _, passages = ChunkTable.open(step.library, embedder.identity).rows(step.book)
     graph = build_book_graph(
         record=step.record,
         body=step.library.body(step.book),
@@ -87,13 +98,14 @@ def _build(step: BookStep, gutengraph: GutenGraph) -> None:
         entities=step.table("entities.parquet"),
         merges=step.table("merges.parquet"),
         settings=gutengraph.settings,
-        embedder=gutengraph.models.embedder,
+        embedder=embedder,
+        passages=passages,
     )
     write_book_graph(step.library, step.book, graph)
     step.counts = graph.counts
 
 
-def _report(step: BookStep) -> None:
+def _report(step: BookStep, gutengraph: GutenGraph) -> None:
     nodes = step.table("graph/nodes.parquet").drop_columns(["embedding"]).to_pylist()
     edges = step.table("graph/edges.parquet").to_pylist()
     names = {node["id"]: node["name"] for node in nodes}
@@ -110,6 +122,7 @@ def _report(step: BookStep) -> None:
             ("name", "role", "gender", "windows", "degree"),
             [(n["name"], n["role"], n["gender"], n["windows"], n["degree"]) for n in cast[:SHOWN]],
         ),
+        "themes": _themes(nodes, step, gutengraph),
         "relations": markdown_table(
             ("who", "is", "whom", "confidence", "quote"),
             [
@@ -156,6 +169,15 @@ def _show_how_it_went(step: BookStep, gutengraph: GutenGraph) -> None:
         ),
         **step.metadata,
     }
+
+
+def _themes(
+    nodes: list[dict[str, Any]], step: BookStep, gutengraph: GutenGraph
+) -> dg.MarkdownMetadataValue | str:
+    notions = [(n["label"], n["name"], n["mentions"]) for n in nodes if n["label"] in NOTIONS]
+    if notions:
+        return markdown_table(("", "name", "passages shown"), notions)
+    return why_no_themes(step.record.kind, gutengraph.models.embedder.identity, gutengraph.settings)
 
 
 @dg.asset(

@@ -14,12 +14,14 @@ from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.enrichment import enrich, roles
 from gutengraph_assets.extraction.entities import Entity, Mention, Person, locate, windows_of
 from gutengraph_assets.extraction.filter import book_text
+from gutengraph_assets.extraction.notions.find import Notion, find_notions
+from gutengraph_assets.extraction.notions.norms import load_norms
 from gutengraph_assets.extraction.promotion import promote, with_rare
 from gutengraph_assets.extraction.relations.find import FoundRelations, Relation, find_relations
-from gutengraph_core.embedding.protocol import Embedder
+from gutengraph_core.embedding.protocol import Embedder, EmbeddingIdentity, Matrix
 from gutengraph_core.files import sha256, write_table
-from gutengraph_core.library import BookRecord, Library
-from gutengraph_core.names import squeeze, words
+from gutengraph_core.library import BookRecord, Kind, Library
+from gutengraph_core.names import slug, squeeze, words
 from gutengraph_core.settings import Settings
 from gutengraph_core.tables import EDGES, EVIDENCE, MERGES, NODES
 
@@ -40,7 +42,7 @@ class BookGraph:
     orphans: list[str]
     """Genuine ones: nodes without any relation, kept with their mentions."""
     counts: dict[str, int]
-    """cast, mentioned, locations, objects, relations, stated, orphans, orphan_twins, …"""
+    """cast, mentioned, locations, objects, relations, stated, orphans, orphan_twins, themes, atmospheres, …"""
 
 
 def build_book_graph(
@@ -53,11 +55,13 @@ def build_book_graph(
     merges: pa.Table,
     settings: Settings,
     embedder: Embedder | None = None,
+    passages: Matrix | None = None,
 ) -> BookGraph:
     """Enrich the entities, find their relations and assemble the graph. The same input gives the same tables.
 
-    `entities` and `merges` are what `filter_entities` gave; `chunks` needs `id`, `start` and `end`.
-    Without an `embedder` the nodes' embeddings are null.
+    `entities` and `merges` are what `filter_entities` gave; `chunks` needs `id`, `chapter`, `start` and `end`.
+    Without an `embedder` the nodes' embeddings are null; with one and `passages`, the vectors of `chunks`
+    [len(chunks), dimension], a work that is not non-fiction has its themes and atmospheres.
     """
     text = book_text(record, body, windows)
     rows = with_rare(entities.to_pylist(), record.kind)
@@ -74,15 +78,18 @@ def build_book_graph(
         described = [describe(entity, edges, {e.id: e.name for e in kept}) for entity in kept]
         for node, vector in zip(nodes, embedder.embed_documents(described), strict=True):
             node["embedding"] = vector.tolist()
+    notions = _notions(record, embedder, passages, settings)
+    nodes += [_notion_node(record.id, notion) for notion in notions]
+    evidence = _evidence(text, kept, chunks) + _resting(record.id, notions, text, chunks)
     alive = {entity.id for entity in kept}
     return BookGraph(
         nodes=pa.Table.from_pylist(nodes, schema=NODES),
         edges=pa.Table.from_pylist([_edge(edge) for edge in edges], schema=EDGES),
-        evidence=pa.Table.from_pylist(_evidence(text, kept, chunks), schema=EVIDENCE),
+        evidence=pa.Table.from_pylist(evidence, schema=EVIDENCE),
         merges=pa.Table.from_pylist([m for m in merges.to_pylist() if m["entity"] in alive], schema=MERGES),
         orphan_twins=twins,
         orphans=orphans,
-        counts=_counts(kept, edges, found, orphans, twins),
+        counts=_counts(kept, edges, found, orphans, twins) | _notion_counts(notions),
     )
 
 
@@ -107,6 +114,63 @@ def _verified(body: str, relations: Sequence[Relation]) -> list[Relation]:
         if squeeze(body[relation.start : relation.end]) != relation.quote:
             raise AssertionError(f"the quote of {relation} is not what stands at its offsets")
     return sorted(relations, key=lambda r: (r.start, r.source, r.target, r.type))
+
+
+def why_no_themes(kind: Kind, identity: EmbeddingIdentity, settings: Settings) -> str:
+    """What there is to say of a book without themes."""
+    if kind == "non-fiction":
+        return "The vocabulary of themes is one of fiction."
+    if load_norms(identity, settings.home) is None:
+        return f"{identity} has no norms yet; `python -m experiments.themes norms` measures them."
+    return "No theme of the vocabulary stands out from other books."
+
+
+def _notions(
+    record: BookRecord, embedder: Embedder | None, passages: Matrix | None, settings: Settings
+) -> list[Notion]:
+    """The book's themes and atmospheres."""
+    if record.kind == "non-fiction" or embedder is None or passages is None:
+        return []
+    norms = load_norms(embedder.identity, settings.home)
+    return find_notions(passages, embedder, norms) if norms else []
+
+
+def _notion_id(book: int, notion: Notion) -> str:
+    return f"{book}:{notion.label.lower()}-{slug(notion.name)}"
+
+
+def _notion_node(book: int, notion: Notion) -> dict[str, Any]:
+    return {
+        "id": _notion_id(book, notion),
+        "label": notion.label,
+        "gutenberg_id": book,
+        "name": notion.name,
+        "mentions": len(notion.passages),
+        "embedding": list(notion.embedding),
+    }
+
+
+def _resting(book: int, notions: Sequence[Notion], text: BookText, chunks: pa.Table) -> list[dict[str, Any]]:
+    """The passages that the notions rest on, the best first, as evidence without a surface."""
+    rows = chunks.select(["id", "chapter", "start", "end"]).to_pylist() if notions else []
+    return [
+        {
+            "entity": _notion_id(book, notion),
+            "surface": "",
+            "start": rows[at]["start"],
+            "end": rows[at]["end"],
+            "window": text.window_of(rows[at]["start"]),
+            "chapter": rows[at]["chapter"],
+            "chunk_id": rows[at]["id"],
+        }
+        for notion in notions
+        for at in notion.passages
+    ]
+
+
+def _notion_counts(notions: Sequence[Notion]) -> dict[str, int]:
+    count = Counter(notion.label for notion in notions)
+    return {"themes": count["Theme"], "atmospheres": count["Atmosphere"]}
 
 
 def _degrees(edges: Sequence[Relation]) -> Counter[str]:

@@ -17,9 +17,11 @@ from gutengraph_core.files import disk_errors
 from gutengraph_core.graph import versions
 from gutengraph_core.graph.engine import kuzu
 from gutengraph_core.graph.schema import (
+    LABELS,
     NODE_TABLES,
     REL_TABLES,
     VECTOR,
+    Label,
     NodeTable,
     RelTable,
     ddl,
@@ -33,6 +35,11 @@ BUFFER_POOL = 512 << 20
 """Bytes Kuzu may hold while building. Its own default is most of the machine's memory."""
 MAX_DB = 1 << 34
 """Bytes of address space for a database file: 100 novels take about 0.2 GB. Kuzu's own default is 8 TB."""
+
+INDEX_MIN_NODES = 100_000
+"""Mentioned nodes from which their vectors get an HNSW index. Measured with 384 dimensions on two cores: 20,000 nodes take
+minutes to index (.01 s each), and a question then 14 ms; a scan takes 19 ms without any, after 1.7 s of loading once. Five
+novels have some 600 nodes, a hundred some 12,000: for them the scan is the better, and it is exact."""
 
 _ARROW: dict[str, pa.DataType] = {
     "STRING": pa.string(),
@@ -61,12 +68,14 @@ def build_merged(
     *,
     lock_timeout: float = 600.0,
     progress: Callable[[int, int], None] | None = None,
+    index_min_nodes: int = INDEX_MIN_NODES,
 ) -> MergedGraph:
     """Build the graph of all books whose four files are complete, and publish it.
 
     Books that are not built that far, and books whose files are damaged, are left out and reported. Readers
     of an earlier version go on undisturbed; a build that dies leaves the published version as it was.
-    `progress` is called with (books read, books) while the files are read.
+    `progress` is called with (books read, books) while the files are read. From `index_min_nodes` mentioned
+    nodes on, their vectors are indexed.
 
     Raises EmbedderMismatch if books carry vectors of different embedders. Raises StoreError if all books are
     damaged, if the database does not hold what the files hold, or if another build holds the lock for
@@ -74,7 +83,7 @@ def build_merged(
     """
     try:
         with library.lock("graph", timeout=lock_timeout):
-            return _build(library, progress or (lambda done, all_: None))
+            return _build(library, progress or (lambda done, all_: None), index_min_nodes)
     except Timeout:
         raise StoreError(
             f"Another build of the merged graph has held the lock for {lock_timeout:.0f} seconds.",
@@ -82,7 +91,7 @@ def build_merged(
         ) from None
 
 
-def _build(library: Library, progress: Callable[[int, int], None]) -> MergedGraph:
+def _build(library: Library, progress: Callable[[int, int], None], index_min_nodes: int) -> MergedGraph:
     records = list(library.records())
     complete = [record for record in records if is_complete(record)]
     left_out = [_unbuilt(record) for record in records if not is_complete(record)]
@@ -102,6 +111,9 @@ def _build(library: Library, progress: Callable[[int, int], None]) -> MergedGrap
             )
         stage.close()
         counts = _load(folder / versions.DATABASE, stage)
+        nodes = sum(counts[label] for label in LABELS)
+        indexed = [label for label in LABELS if counts[label]] if nodes >= index_min_nodes else []
+        _index(folder / versions.DATABASE, indexed)
         shutil.rmtree(stage.folder)
         left_out.sort(key=lambda left: left.book)
         manifest = versions.Manifest(
@@ -112,6 +124,7 @@ def _build(library: Library, progress: Callable[[int, int], None]) -> MergedGrap
             books=stage.hashes,
             counts=counts,
             left_out=left_out,
+            vector_index=list(indexed),
         )
         published = versions.publish(library, folder, manifest)
     finally:
@@ -199,6 +212,29 @@ def _load(path: Path, stage: _Stage) -> dict[str, int]:
     finally:
         database.close()
     return counts
+
+
+def index_name(label: str) -> str:
+    """The name of a node table's vector index."""
+    return f"{label.lower()}_vectors"
+
+
+def _index(path: Path, labels: list[Label]) -> None:
+    """Cosine HNSW indexes over the vectors of these node tables."""
+    if not labels:
+        return
+    database = kuzu.Database(str(path), buffer_pool_size=BUFFER_POOL, max_db_size=MAX_DB)
+    try:
+        connection = kuzu.Connection(database)
+        for label in labels:
+            _run(
+                connection,
+                f"CALL CREATE_VECTOR_INDEX('{label}', '{index_name(label)}', 'embedding', metric := 'cosine')",
+            )
+        _run(connection, "CHECKPOINT")
+        connection.close()
+    finally:
+        database.close()
 
 
 def _copy(key: TableKey, path: Path) -> str:

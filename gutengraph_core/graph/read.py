@@ -16,7 +16,7 @@ import pyarrow as pa
 from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.errors import StoreError
 from gutengraph_core.graph import schema, versions
-from gutengraph_core.graph.build import MAX_DB
+from gutengraph_core.graph.build import MAX_DB, index_name
 from gutengraph_core.graph.engine import kuzu
 from gutengraph_core.library import Library
 
@@ -121,11 +121,15 @@ class NodeVectors:
         if not self.nodes:
             return np.zeros(0, dtype=np.float32)
         if query.shape != self.matrix.shape[1:]:
-            raise StoreError(
-                f"The query has {query.shape[0]} dimensions, the graph's nodes {self.matrix.shape[1]}.",
-                remedy="Set GUTENGRAPH_EMBEDDING to what the library was built with.",
-            )
+            raise _other_dimension(query, self.matrix.shape[1])
         return self.matrix @ query
+
+
+def _other_dimension(query: Matrix, dimension: int) -> StoreError:
+    return StoreError(
+        f"The query has {query.shape[0]} dimensions, the graph's nodes {dimension}.",
+        remedy="Set GUTENGRAPH_EMBEDDING to what the library was built with.",
+    )
 
 
 def book_of(node: str) -> int:
@@ -292,6 +296,36 @@ class Graph:
             raise _refused(cypher, error) from error
         finally:
             connection.close()
+
+    def nearest(self, query: Matrix, *, book: int | None, limit: int) -> list[tuple[Node, float]]:
+        """The `limit` nodes with the highest cosine to a unit `query` [dimension], best first, each with it.
+
+        By the vector index where the graph has one (approximate) and no book is given; else by a scan, which is exact.
+        Raises StoreError if the dimensions differ.
+        """
+        if self.manifest.vector_index and book is None:
+            return self._by_index(query, limit)
+        vectors = self.vectors
+        cosines = vectors.cosines(query)
+        rows = np.arange(len(vectors.nodes))
+        if book is not None:
+            rows = np.array([i for i, node in enumerate(vectors.nodes) if node.book == book], dtype=np.intp)
+        best = rows[np.argsort(-cosines[rows], kind="stable")][:limit]
+        return [(vectors.nodes[i], float(cosines[i])) for i in best]
+
+    def _by_index(self, query: Matrix, limit: int) -> list[tuple[Node, float]]:
+        if query.shape != (self.manifest.dimension,):
+            raise _other_dimension(query, self.manifest.dimension)
+        found: list[tuple[Node, float]] = []
+        for label in self.manifest.vector_index:
+            cypher = (
+                f"CALL QUERY_VECTOR_INDEX('{label}', '{index_name(label)}', $query, $limit) "
+                f"RETURN {_node_columns('node', label)}, distance"
+            )
+            for row in self.rows(cypher, {"query": query.tolist(), "limit": limit}):
+                cosine = 1.0 - row.pop("distance")
+                found.append((_node(row), cosine))
+        return sorted(found, key=lambda pair: (-pair[1], pair[0].id))[:limit]
 
 
 class PublishedGraph:

@@ -22,6 +22,10 @@ Label = Literal["Character", "Location", "Object", "Event"]
 LABELS: tuple[Label, ...] = ("Character", "Location", "Object", "Event")
 """Nodes that the text mentions; the walk and the entry search see these and no others."""
 
+NotionLabel = Literal["Theme", "Atmosphere"]
+NOTIONS: dict[str, str] = {"Theme": "HAS_THEME", "Atmosphere": "HAS_ATMOSPHERE"}
+"""Nodes that rest on passages and not on mentions, and how the book has them."""
+
 ROLES: tuple[str, ...] = ("protagonist", "antagonist", "supporting", "minor")
 
 INTERACTS_PAIRS: tuple[tuple[Label, Label], ...] = (
@@ -80,7 +84,7 @@ def _typed(kind: str, dimension: int) -> str:
     return f"FLOAT[{dimension}]" if kind == VECTOR else kind
 
 
-_COUNTS = {"mentions": "INT32", "windows": "INT32", "degree": "INT32"}
+_COUNTS = {"mentions": "INT32", "windows": "INT32", "degree": "INT32", "centrality": "FLOAT"}
 _THING = {
     "id": "STRING",
     "name": "STRING",

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -16,9 +17,9 @@ from gutengraph_core.graph.schema import (
     BOOK_LINKS,
     INTERACTS_PAIRS,
     LABELS,
+    NOTIONS,
     RELATION_TYPES,
     WALKED,
-    Label,
     node_table,
 )
 from gutengraph_core.library import BookRecord, Library
@@ -28,6 +29,8 @@ _SCHEMAS = dict(zip(FILES, (tables.NODES, tables.EDGES, tables.EVIDENCE, tables.
 _PLACES = pa.schema(
     [f for f in tables.CHUNKS if f.name in ("id", "gutenberg_id", "chunk_index", "chapter", "start", "end")]
 )
+_DAMPING, _ITERATIONS = 0.85, 60
+"""60 steps leave an error under .85^60 = .00006 of a share."""
 _SHOWN = 3
 """Examples in a message: enough to find the fault, short enough to read."""
 
@@ -68,7 +71,7 @@ def stage_book(library: Library, record: BookRecord) -> StagedBook:
     staged.add(("Book", "", ""), _book_row(record))
     passages = _stage_passages(staged, chunks)
     edges = found["edges.parquet"].to_pylist()
-    labels = _stage_nodes(staged, found["nodes.parquet"].to_pylist(), degrees(edges))
+    labels = _stage_nodes(staged, found["nodes.parquet"].to_pylist(), edges)
     _stage_edges(staged, edges, labels)
     _stage_mentions(staged, found["evidence.parquet"], labels, passages)
     return staged
@@ -83,6 +86,27 @@ def degrees(edges: list[dict[str, Any]]) -> dict[str, int]:
             neighbours.setdefault(a, set()).add(b)
             neighbours.setdefault(b, set()).add(a)
     return {node: len(others) for node, others in neighbours.items()}
+
+
+def centralities(edges: list[dict[str, Any]]) -> dict[str, float]:
+    """PageRank of each node over the walked relationships, taken as undirected and once a pair; the shares of a book add
+    up to 1.
+
+    By power iteration with the usual damping of .85 (Brin and Page, 1998).
+    """
+    pairs = sorted({tuple(sorted((e["source"], e["target"]))) for e in edges if e["source"] != e["target"]})
+    nodes = sorted({node for pair in pairs for node in pair})
+    if not nodes:
+        return {}
+    row = {node: i for i, node in enumerate(nodes)}
+    ends = np.array([[row[a], row[b]] for a, b in pairs])
+    sources, targets = np.concatenate([ends[:, 0], ends[:, 1]]), np.concatenate([ends[:, 1], ends[:, 0]])
+    out = np.bincount(sources, minlength=len(nodes))
+    rank = np.full(len(nodes), 1 / len(nodes))
+    for _ in range(_ITERATIONS):
+        given = np.bincount(targets, weights=rank[sources] / out[sources], minlength=len(nodes))
+        rank = (1 - _DAMPING) / len(nodes) + _DAMPING * given
+    return {node: round(float(share), 6) for node, share in zip(nodes, rank, strict=True)}
 
 
 def _damaged(book: int, what: str) -> StoreError:
@@ -142,13 +166,16 @@ def _stage_passages(staged: StagedBook, chunks: pa.Table) -> dict[str, str]:
     return passages
 
 
-def _stage_nodes(staged: StagedBook, nodes: list[dict[str, Any]], degree: dict[str, int]) -> dict[str, Label]:
+def _stage_nodes(
+    staged: StagedBook, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]
+) -> dict[str, str]:
     """Node id -> label."""
     book = staged.book
-    labels: dict[str, Label] = {}
+    degree, central = degrees(edges), centralities(edges)
+    labels: dict[str, str] = {}
     for node in nodes:
         key, label = node["id"], node["label"]
-        if label not in LABELS:
+        if label not in LABELS and label not in NOTIONS:
             raise _damaged(book, f"Node {key} has the unknown label {label!r}.")
         if not key.startswith(f"{book}:") or key in labels:
             raise _damaged(
@@ -161,8 +188,11 @@ def _stage_nodes(staged: StagedBook, nodes: list[dict[str, Any]], degree: dict[s
             raise _damaged(book, f"Node {key} has {len(vector)} dimensions, others have {staged.dimension}.")
         staged.dimension = len(vector)
         labels[key] = label
-        row = {name: node[name] for name in node_table(label).properties}
-        row["degree"] = degree.get(key, 0)
+        row = {name: node.get(name) for name in node_table(label).properties}
+        if label in NOTIONS:
+            staged.add((label, "", ""), row)
+            continue
+        row |= {"degree": degree.get(key, 0), "centrality": central.get(key, 0.0)}
         staged.add((label, "", ""), row)
         link, from_node = BOOK_LINKS[label]
         ends = (label, "Book") if from_node else ("Book", label)
@@ -171,7 +201,7 @@ def _stage_nodes(staged: StagedBook, nodes: list[dict[str, Any]], degree: dict[s
     return labels
 
 
-def _stage_edges(staged: StagedBook, edges: list[dict[str, Any]], labels: dict[str, Label]) -> None:
+def _stage_edges(staged: StagedBook, edges: list[dict[str, Any]], labels: dict[str, str]) -> None:
     book = staged.book
     for edge in edges:
         source, target, rel, kind = edge["source"], edge["target"], edge["rel"], edge["type"]
@@ -190,7 +220,7 @@ def _stage_edges(staged: StagedBook, edges: list[dict[str, Any]], labels: dict[s
 
 
 def _stage_mentions(
-    staged: StagedBook, evidence: pa.Table, labels: dict[str, Label], passages: dict[str, str]
+    staged: StagedBook, evidence: pa.Table, labels: dict[str, str], passages: dict[str, str]
 ) -> None:
     columns = (evidence.column("entity").to_pylist(), evidence.column("chunk_id").to_pylist())
     counted = Counter(zip(*columns, strict=True))
@@ -202,6 +232,16 @@ def _stage_mentions(
     astray = sorted({str(chunk) for _, chunk in counted if chunk not in passages})
     if astray:
         raise _damaged(staged.book, f"Mentions in {', '.join(astray[:_SHOWN])}, which chunks.parquet lacks.")
+    resting: dict[str, list[str]] = {}
     for (entity, chunk), count in counted.items():
+        if labels[entity] in NOTIONS:
+            resting.setdefault(entity, []).append(passages[chunk])
+            continue
         row = {"source": entity, "target": passages[chunk], "count": count}
         staged.add(("MENTIONED_IN", labels[entity], "Passage"), row)
+    for entity, label in labels.items():
+        if label in NOTIONS:
+            if entity not in resting:
+                raise _damaged(staged.book, f"{label} {entity} rests on no passage.")
+            ends = {"source": str(staged.book), "target": entity}
+            staged.add((NOTIONS[label], "Book", label), {**ends, "passages": sorted(resting[entity])})

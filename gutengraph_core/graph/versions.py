@@ -52,6 +52,8 @@ class Manifest(BaseModel):
     counts: dict[str, int]
     """Rows of every table, as the database itself counted them."""
     left_out: list[LeftOut]
+    vector_index: list[str] = []
+    """Node tables whose vectors have an index; none in a graph that a scan searches faster."""
 
 
 @dataclass(frozen=True)

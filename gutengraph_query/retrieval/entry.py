@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from gutengraph_core import names
 from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.graph.read import Node
@@ -75,10 +73,4 @@ def named(index: NameIndex, spans: Sequence[str], book: int | None) -> list[Entr
 
 def nearest(graph: AnyGraph, query: Matrix, *, book: int | None, limit: int) -> list[Entry]:
     """The `limit` nodes whose vectors have the highest cosine with `query` [dimension], best first."""
-    vectors = graph.vectors
-    cosines = vectors.cosines(query)
-    rows = np.arange(len(vectors.nodes))
-    if book is not None:
-        rows = np.array([i for i, node in enumerate(vectors.nodes) if node.book == book], dtype=np.intp)
-    best = rows[np.argsort(-cosines[rows], kind="stable")][:limit]
-    return [Entry(vectors.nodes[i], float(cosines[i])) for i in best]
+    return [Entry(node, cosine) for node, cosine in graph.nearest(query, book=book, limit=limit)]

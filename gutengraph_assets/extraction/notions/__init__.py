@@ -1,0 +1,1 @@
+"""Themes and atmosphere of a book, each from a stated vocabulary and with the passages it rests on."""
