@@ -124,6 +124,15 @@ class NodeVectors:
             raise _other_dimension(query, self.matrix.shape[1])
         return self.matrix @ query
 
+    def nearest(self, query: Matrix, *, book: int | None, limit: int) -> list[tuple[Node, float]]:
+        """The `limit` nodes (of `book`) with the highest cosine, best first, each with it. Raises StoreError as `cosines`."""
+        cosines = self.cosines(query)
+        rows = np.arange(len(self.nodes))
+        if book is not None:
+            rows = np.array([i for i, node in enumerate(self.nodes) if node.book == book], dtype=np.intp)
+        best = rows[np.argsort(-cosines[rows], kind="stable")][:limit]
+        return [(self.nodes[i], float(cosines[i])) for i in best]
+
 
 def _other_dimension(query: Matrix, dimension: int) -> StoreError:
     return StoreError(
@@ -305,13 +314,7 @@ class Graph:
         """
         if self.manifest.vector_index and book is None:
             return self._by_index(query, limit)
-        vectors = self.vectors
-        cosines = vectors.cosines(query)
-        rows = np.arange(len(vectors.nodes))
-        if book is not None:
-            rows = np.array([i for i, node in enumerate(vectors.nodes) if node.book == book], dtype=np.intp)
-        best = rows[np.argsort(-cosines[rows], kind="stable")][:limit]
-        return [(vectors.nodes[i], float(cosines[i])) for i in best]
+        return self.vectors.nearest(query, book=book, limit=limit)
 
     def _by_index(self, query: Matrix, limit: int) -> list[tuple[Node, float]]:
         if query.shape != (self.manifest.dimension,):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gutengraph_core import names
 from gutengraph_core.embedding.protocol import Matrix
-from gutengraph_core.graph.read import Node
+from gutengraph_core.graph.read import Graph, Node
 from gutengraph_query.retrieval.reading import AnyGraph
 
 EXACT = 1.0
@@ -73,4 +73,5 @@ def named(index: NameIndex, spans: Sequence[str], book: int | None) -> list[Entr
 
 def nearest(graph: AnyGraph, query: Matrix, *, book: int | None, limit: int) -> list[Entry]:
     """The `limit` nodes whose vectors have the highest cosine with `query` [dimension], best first."""
-    return [Entry(node, cosine) for node, cosine in graph.nearest(query, book=book, limit=limit)]
+    found = graph if isinstance(graph, Graph) else graph.vectors
+    return [Entry(node, cosine) for node, cosine in found.nearest(query, book=book, limit=limit)]
