@@ -1,16 +1,16 @@
 """Norms of the themes' vocabulary for an embedder, and the themes of the built books to be looked at.
 
-    GUTENGRAPH_MIRROR=../shared/gutenberg python -m experiments.themes norms 11 35 36 45 … --package
+    gutengraph build 11 35 36 43 46 74 84 120 219 …
+    python -m experiments.themes norms
     python -m experiments.themes show
 
-`norms` embeds evenly spread passages of the named books, as far as they are English fiction, and writes
-`notion_norms.json` into the data folder (--package: into the package, as is done for the embedded model). `show` prints
-the themes and atmospheres of the books whose vectors the library has.
+`norms` takes evenly spread passages of every English work of fiction that is built, and writes `notion_norms.json` into the
+data folder (--package: into the package, as was done for the embedded model; the file names the books). `show` prints the
+themes and atmospheres of the books whose vectors the library has.
 """
 
 from __future__ import annotations
 
-import tempfile
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,11 +20,10 @@ import numpy as np
 from gutengraph_assets.extraction.notions.find import find_notions
 from gutengraph_assets.extraction.notions.norms import FILE, Norms, load_norms
 from gutengraph_assets.extraction.notions.vocabulary import DIGEST, VOCABULARY
-from gutengraph_assets.gutenberg.acquire import acquire
-from gutengraph_assets.text.chunking import chunk_body
 from gutengraph_core.embedding import open_embedder
-from gutengraph_core.errors import GutenGraphError
+from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.files import write_text
+from gutengraph_core.library import Library
 from gutengraph_core.settings import load_settings
 from gutengraph_core.vectors import ChunkTable
 
@@ -35,38 +34,26 @@ def themes() -> None:
 
 
 @themes.command()
-@click.argument("ids", nargs=-1, required=True, type=int)
-@click.option("--sample", default=50, show_default=True, help="Passages a book, evenly spread.")
+@click.argument("homes", nargs=-1, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--sample", default=60, show_default=True, help="Passages a book, evenly spread.")
 @click.option("--package", is_flag=True, help="Write into the package instead of the data folder.")
-def norms(ids: tuple[int, ...], sample: int, package: bool) -> None:
-    """Measure the usual cosine of a passage of fiction with each notion."""
+def norms(homes: tuple[Path, ...], sample: int, package: bool) -> None:
+    """Measure the usual cosine of a passage of fiction with each notion.
+
+    HOMES are data folders whose books are built (default: the one in use); each English work of fiction counts once.
+    """
     settings = load_settings()
     embedder = open_embedder(settings)
-    texts: list[str] = []
-    books = 0
-    with tempfile.TemporaryDirectory() as home:
-        scratch = settings.model_copy(update={"home": Path(home)})
-        for book in ids:
-            try:
-                record = acquire(book, scratch)
-            except GutenGraphError as error:
-                click.echo(f"{book}: {error}", err=True)
-                continue
-            if record.kind != "fiction" or record.language != "en":
-                click.echo(f"{book}: {record.kind}, {record.language}: left out", err=True)
-                continue
-            body = scratch.library.body(book)
-            chunks = chunk_body(
-                body,
-                record.chapters,
-                embedder.tokenizer,
-                target_tokens=settings.chunk_tokens,
-                overlap=settings.chunk_overlap,
-            )
-            at = np.linspace(0, len(chunks) - 1, min(sample, len(chunks))).astype(int)
-            texts += [body[chunks[i].start : chunks[i].end] for i in at]
-            books += 1
-    passages = embedder.embed_documents(texts)
+    taken: dict[int, Matrix] = {}
+    for home in homes or (settings.home,):
+        library = Library(home.absolute())
+        table = ChunkTable.open(library, embedder.identity)
+        for book in table.books():
+            record = library.record(book)
+            if book and book not in taken and record.kind == "fiction" and record.language == "en":
+                _, vectors = table.rows(book)
+                taken[book] = vectors[np.linspace(0, len(vectors) - 1, min(sample, len(vectors))).astype(int)]
+    passages = np.vstack([taken[book] for book in sorted(taken)])
     usual: dict[str, dict[str, tuple[float, float]]] = {}
     for label, descriptions in VOCABULARY.items():
         cosines = passages @ embedder.embed_documents(list(descriptions.values())).T
@@ -78,18 +65,15 @@ def norms(ids: tuple[int, ...], sample: int, package: bool) -> None:
         {
             "embedder": str(embedder.identity),
             "vocabulary": DIGEST,
-            "books": books,
-            "passages": len(texts),
+            "books": sorted(taken),
+            "passages": len(passages),
             "usual": usual,
         }
     )
-    target = (
-        Path(str(files("gutengraph_assets.extraction.notions").joinpath(FILE)))
-        if package
-        else settings.home / FILE
-    )
+    packaged = Path(str(files("gutengraph_assets.extraction.notions").joinpath(FILE)))
+    target = packaged if package else settings.home / FILE
     write_text(target, measured.model_dump_json(indent=1) + "\n")
-    click.echo(f"{target}: {len(texts)} passages of {books} books", err=True)
+    click.echo(f"{target}: {len(passages)} passages of {len(taken)} books", err=True)
 
 
 @themes.command()

@@ -191,7 +191,9 @@ def _is_schema(value: Any) -> bool:
     """Whether an object says nothing but a JSON schema."""
     if not isinstance(value, dict) or not value or not value.keys() <= _SCHEMA_WORDS:
         return False
-    return value.get("type") in _TYPE_WORDS or isinstance(value.get("properties"), dict) or "$ref" in value
+    kind = value.get("type")
+    typed = isinstance(kind, str) and kind in _TYPE_WORDS
+    return typed or isinstance(value.get("properties"), dict) or "$ref" in value
 
 
 # --- validation ---

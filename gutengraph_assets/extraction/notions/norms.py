@@ -22,13 +22,13 @@ FILE = "notion_norms.json"
 
 
 class Norms(BaseModel):
-    """`usual[label][name]` = (mean cosine of a passage, standard deviation) over `passages` passages of `books` books."""
+    """`usual[label][name]` = (mean cosine of a passage, standard deviation) over `passages` passages of `books`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     embedder: str
     vocabulary: str
-    books: int
+    books: list[int]
     passages: int
     usual: dict[NotionLabel, dict[str, tuple[float, float]]]
 
