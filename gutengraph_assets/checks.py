@@ -20,6 +20,7 @@ from gutengraph_assets.extraction.naming import STEP
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import language_reason, parked_reason
 from gutengraph_core.files import read_table
+from gutengraph_core.graph.schema import NOTIONS
 from gutengraph_core.names import key, squeeze
 from gutengraph_core.vectors import ChunkTable
 
@@ -242,7 +243,8 @@ def filter_yield(book: int, gutengraph: GutenGraph) -> Verdict:
 
 @book_check(enriched_graph, blocking=True)
 def grounding(book: int, gutengraph: GutenGraph) -> Verdict:
-    """Every node has a mention and every relation a quote, and each stands in the body where it says."""
+    """Every node has a mention and every relation a quote, and each stands in the body where it says; themes and
+    atmospheres rest on whole passages."""
     library = gutengraph.library
     body = library.body(book)
     nodes, edges, evidence = (
@@ -251,7 +253,20 @@ def grounding(book: int, gutengraph: GutenGraph) -> Verdict:
     )
     mentioned = {row["entity"] for row in evidence}
     without = [node["name"] for node in nodes if node["id"] not in mentioned]
-    misplaced = [e["surface"] for e in evidence if key(body[e["start"] : e["end"]]) != key(e["surface"])]
+    notions = {node["id"] for node in nodes if node["label"] in NOTIONS}
+    misplaced = [
+        e["surface"]
+        for e in evidence
+        if e["entity"] not in notions and key(body[e["start"] : e["end"]]) != key(e["surface"])
+    ]
+    if notions:
+        chunks = read_table(library.path(book, "chunks.parquet")).select(["id", "start", "end"]).to_pylist()
+        passages = {(row["id"], row["start"], row["end"]) for row in chunks}
+        misplaced += [
+            f"{e['entity']} in {e['chunk_id']}"
+            for e in evidence
+            if e["entity"] in notions and (e["chunk_id"], e["start"], e["end"]) not in passages
+        ]
     unquoted = [
         e["quote"] for e in edges if not e["quote"] or squeeze(body[e["start"] : e["end"]]) != e["quote"]
     ]

@@ -8,6 +8,7 @@ from gutengraph_assets.resources import GutenGraph
 from gutengraph_core.errors import DataFolderError
 from gutengraph_core.filesystem import check_data_folder
 from gutengraph_core.graph import versions
+from gutengraph_core.graph.schema import LABELS, NOTIONS
 from gutengraph_core.graph.stage import is_complete
 
 SHOWN = 10
@@ -39,7 +40,7 @@ def merged_counts(gutengraph: GutenGraph) -> dg.AssetCheckResult:
     manifest = versions.require(gutengraph.library).manifest()
     numbers = _sums(gutengraph, list(manifest.books))
     stored = {
-        "nodes": sum(manifest.counts.get(label, 0) for label in ("Character", "Location", "Object", "Event")),
+        "nodes": sum(manifest.counts.get(label, 0) for label in (*LABELS, *NOTIONS)),
         "relations": manifest.counts.get("RELATED_TO", 0) + manifest.counts.get("INTERACTS_WITH", 0),
         "books": manifest.counts.get("Book", 0),
     }

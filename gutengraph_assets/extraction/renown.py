@@ -46,7 +46,7 @@ FULL: frozenset[str] = frozenset(
     george washington;abraham lincoln;daniel webster;noah webster;walter scott;robert burns;george eliot;george sand;jane austen;charles
     dickens;doctor johnson;samuel johnson;victor hugo;virgin mary;holy virgin;pontius pilate;judas iscariot;mary magdalen;mary magdalene;
     mrs grundy;mrs harris;lord byron;lord nelson;lord tennyson;dr johnson;mr gladstone;mr disraeli;mr pickwick;admiral nelson;
-    robinson crusoe;lady macbeth;santa claus;old nick;old harry
+    robinson crusoe;robin crusoe;ali baba;joe miller;guy of warwick;william the conqueror;lady macbeth;santa claus;old nick;old harry
     """.split(";")
 )
 """Names of several words, folded, with their titles as they are mostly written."""
@@ -59,7 +59,7 @@ def is_renowned(name: PersonName, folded: str) -> bool:
     """Whether a name is borne by somebody known from elsewhere, or by a crowned head or saint without a surname.
     `folded`: its `names.key`.
     """
-    if folded in FULL:
+    if folded in FULL or " ".join((*name.titles, *name.rest)) in FULL:
         return True
     if name.single and (folded in ALONE or (len(name.titles) == 1 and name.titles[0] in _CROWNED)):
         return True

@@ -74,6 +74,8 @@ def judge_person(
     surfaces = [name.surface for name in names]
     if all(len(surface.strip(".")) < SHORTEST for surface in surfaces):
         return Decision("dropped", f"fewer than {SHORTEST} letters")
+    if all(name.single and len(name.rest[0]) == 1 for name in names):
+        return Decision("dropped", "a title and an initial")
     if not being and all(surface[:1].islower() for surface in surfaces):
         return Decision("dropped", "starts in lower case")
     if kind == "non-fiction":
@@ -128,6 +130,8 @@ def _may_be_same(a: PersonName, b: PersonName) -> bool:
         return False
     if a.given is None or b.given is None:
         return not (a.given or a.titles) and a.surname == b.surname
+    if 1 in (len(a.given), len(b.given)):
+        return a.surname == b.surname
     return are_variants(a.given, b.given) or a.given[:_STEM] == b.given[:_STEM]
 
 

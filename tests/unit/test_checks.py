@@ -15,7 +15,7 @@ from gutengraph_assets.extraction.ledger import Entry, Ledger
 from gutengraph_assets.extraction.naming import STEP
 from gutengraph_assets.resources import GutenGraph, models_kept_open
 from gutengraph_core.embedding import EmbeddingIdentity
-from gutengraph_core.files import write_table, write_text
+from gutengraph_core.files import read_table, write_table, write_text
 from gutengraph_core.graph.build import build_merged
 from gutengraph_core.library import Library
 from gutengraph_core.settings import load_settings
@@ -317,3 +317,29 @@ def test_file_system(gutengraph: GutenGraph, monkeypatch: pytest.MonkeyPatch) ->
     refused = library_checks.file_system(gutengraph=gutengraph)
     assert not refused.passed
     assert "Set GUTENGRAPH_HOME" in refused.description
+
+
+@pytest.mark.parametrize(("end", "passed"), [(None, True), (3, False)])
+def test_a_theme_rests_on_whole_passages(
+    gutengraph: GutenGraph, library: Library, end: int | None, passed: bool
+) -> None:
+    from gutengraph_core.tables import EVIDENCE
+
+    written(library)
+    chunks = chunk_rows(1)
+    write_table(library.path(BOOK, "chunks.parquet"), chunks)
+    (chunk,) = chunks.to_pylist()
+    paths = {name: library.path(BOOK, f"graph/{name}.parquet") for name in ("nodes", "evidence")}
+    nodes = [
+        *read_table(paths["nodes"]).to_pylist(),
+        {"id": f"{BOOK}:theme-sea", "label": "Theme", "name": "sea"},
+    ]
+    place = {"start": chunk["start"], "end": end or chunk["end"], "window": 0, "chapter": 1}
+    rows = read_table(paths["evidence"]).to_pylist()
+    rows.append({"entity": f"{BOOK}:theme-sea", "surface": "", "chunk_id": chunk["id"], **place})
+    write_table(paths["nodes"], pa.Table.from_pylist(nodes, schema=NODES))
+    write_table(paths["evidence"], pa.Table.from_pylist(rows, schema=EVIDENCE))
+    result = outcome(checks.grounding, gutengraph)
+    assert result.passed is passed
+    if not passed:
+        assert "1 not in place" in (result.description or "")

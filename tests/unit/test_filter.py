@@ -130,6 +130,7 @@ def test_the_threshold_follows_kind_and_length(kind: Kind, windows: int, needed:
         (["Captain"], 9, 9, "dropped", "a bare role or title"),
         (["Jo"], 9, 9, "dropped", "fewer than 3 letters"),
         (["owl"], 9, 9, "dropped", "starts in lower case"),
+        (["Colonel F"], 3, 3, "dropped", "a title and an initial"),
     ],
 )
 def test_who_stays_and_why_not(
@@ -239,6 +240,7 @@ def test_who_acts_much_in_one_window_too_few_is_cast() -> None:
         ("Mr. Charles Hale", "a full name that the text has once", True),
         ("Mrs. Dane", "a full name that the text has once", False),
         ("John Hale", "a full name that the text has once", False),
+        ("Mr. W. Hale", "a full name that the text has once", False),
         ("Johnny Hale", "a full name that the text has once", False),
         ("Mrs. Hale", "referred to, and never seen to speak or act", False),
     ],

@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from gutengraph_assets.extraction.book_text import BookText, Span
+from gutengraph_core.names import words
 
 SAME_SENTENCE_TIMES = 2
 SAME_SENTENCE_SHARE = 0.15
+WITHIN_SHARE = 0.3
+"""Where one name holds the other ('Anne Hale', 'Anne'), a long sentence has both of one person now and then."""
 FAR_WINDOWS = 20
 FAR_SHARE = 0.75
 FAR_LEAST = 3
@@ -31,9 +34,9 @@ class Presence:
 
     def _compare(self, a: str, b: str) -> bool:
         shared = len(self.sentences[a] & self.sentences[b])
-        return shared >= SAME_SENTENCE_TIMES and shared >= SAME_SENTENCE_SHARE * min(
-            self.count[a], self.count[b]
-        )
+        within = set(words(a)) <= set(words(b)) or set(words(b)) <= set(words(a))
+        share = WITHIN_SHARE if within else SAME_SENTENCE_SHARE
+        return shared >= SAME_SENTENCE_TIMES and shared >= share * min(self.count[a], self.count[b])
 
     def adjacent(self, a: str, b: str) -> bool:
         """Whether two names stand in one window or in neighbouring ones."""

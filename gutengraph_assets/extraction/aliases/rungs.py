@@ -30,7 +30,7 @@ HOUSE_WINDOWS = 15
 HOUSE_NEAR = 0.9
 HOUSE_SECOND = 0.6
 """Tried on thirteen novels: with fewer windows or a looser share the father or the suitor is joined instead."""
-_HAUNTS = frozenset("monster creature fiend daemon demon devil".split())
+_HAUNTS = frozenset("monster creature fiend daemon demon".split())
 """Words of abuse or dread for one being; a ghost, a giant and a witch may be three."""
 _FORMAL = frozenset("miss mr dr captain colonel major lieutenant reverend".split())
 _FAMILIAR = frozenset("mr master miss old".split())
