@@ -11,7 +11,7 @@ UPSTREAM: dict[str, tuple[str, ...]] = {
     "story_arcs": ("embeddings_table",),
     "window_names": ("raw_text",),
     "filtered_entities": ("window_names",),
-    "enriched_graph": ("filtered_entities", "window_names", "chunks"),
+    "enriched_graph": ("filtered_entities", "window_names", "chunks", "embeddings_table"),
 }
 """A book's assets in the order in which they are made, each with those that it reads."""
 
