@@ -35,7 +35,7 @@ MENTIONS = pa.schema(
     {
         "name": _STR,  # as shown: one line, no italics' underscores
         "kind": _STR,  # person | place | thing
-        "subkind": _STR,  # '' | vessel (a place) | being (a person without a proper name)
+        "subkind": _STR,  # '' | vessel (a place) | being (a person without a proper name) | speaker (of a play)
         "margin": _F32,  # log-probability by which the kind won, to one digit; null where no model gave one
         "how": _STR,  # cloze | label | list | rule (the text itself decides: 'Mr. X', 'X Street', 'the schooner X')
         "start": _I64,

@@ -3,14 +3,20 @@
     python -m experiments.naming litbank ../shared/gold/litbank/*.jsonl
     python -m experiments.naming novels ../shared/gold/novels/84.json --mirror ../shared/gutenberg
 
-Replies are kept in the data folder, so that a second run costs nothing. Results go to stdout as Markdown.
+    python -m experiments.naming table
+
+Replies are kept in the data folder, so that a second run costs nothing. `litbank` prints a Markdown table and enters what it
+found, by model and strategy, into `results.json` (not with --dry-run); `table` prints all that stands there. The backend is
+that of GUTENGRAPH_LLM: with Ollama or an OpenAI-compatible server the same command shows which strategy serves that model.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import click
 import pyarrow as pa
@@ -23,12 +29,18 @@ from gutengraph_assets.extraction.naming import STEP, name_book
 from gutengraph_assets.gutenberg.reader import read_book
 from gutengraph_assets.text.windows import make_windows
 from gutengraph_core import names
+from gutengraph_core.files import write_text
 from gutengraph_core.library import Chapter
 from gutengraph_core.llm import LLM, open_llm
 from gutengraph_core.settings import load_settings
 from gutengraph_core.tables import WINDOWS
 
 STRATEGIES = ("rules", "list", "label", "cloze")
+RESULTS = Path(__file__).with_name("results.json")
+_HEAD = (
+    "| model | strategy | windows | precision | recall | F1 | F1, leading articles, adjectives, uncles off | failed windows |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
 
 
 @click.group()
@@ -64,45 +76,83 @@ def _found(strategy: str, body: str, windows: pa.Table, llm: LLM, folder: Path) 
     if strategy == "rules":
         return _by_rules(body, windows)
     settings = load_settings().model_copy(update={"naming": strategy})
-    ledger = Ledger(folder / f"{names.slug(body[:60])}-{strategy}.jsonl")
-    return name_book(body, windows, llm, settings, ledger).to_pylist()
+    return name_book(body, windows, llm, settings, _ledger(strategy, body, folder)).to_pylist()
+
+
+def _ledger(strategy: str, body: str, folder: Path) -> Ledger:
+    return Ledger(folder / f"{names.slug(body[:60])}-{strategy}.jsonl")
 
 
 @naming.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--strategy", "strategies", multiple=True, type=click.Choice(STRATEGIES), default=STRATEGIES)
 @click.option("--errors", is_flag=True, help="List what was missed and what was wrong.")
-def litbank(files: tuple[Path, ...], strategies: tuple[str, ...], errors: bool) -> None:
+@click.option("--dry-run", is_flag=True, help="Leave results.json as it is.")
+def litbank(files: tuple[Path, ...], strategies: tuple[str, ...], errors: bool, dry_run: bool) -> None:
     """F1 of people and places per window of GUTENGRAPH_WINDOW_WORDS, each distinct name once a window."""
     settings = load_settings()
     llm = open_llm(settings.llm, settings)
     folder = settings.home / "experiments" / "naming"
-    click.echo(f"Model {llm.identity}, windows of {settings.window_words} words\n")
-    click.echo(
-        "| strategy | windows | precision | recall | F1 | F1, leading articles, adjectives, uncles off | s a window |"
-    )
-    click.echo("|---|---|---|---|---|---|---|")
+    click.echo(_HEAD)
     for strategy in strategies:
         exact, loose = Counts(), Counts()
-        began, count = time.monotonic(), 0
+        count = failed = 0
         for file in files:
             for line in file.read_text(encoding="utf-8").splitlines():
                 work = json.loads(line)
                 whole = [Chapter(index=1, title="", start=0, end=len(work["text"]))]
                 windows = _windows(work["text"], whole, settings.window_words)
                 rows = _found(strategy, work["text"], windows, llm, folder)
+                failed += _ledger(strategy, work["text"], folder).summary(STEP).failed
                 for window, gold in gold_windows(work, windows):
                     count += 1
                     exact += score_window(rows, gold, window, loose=False)
                     loose += score_window(rows, gold, window, loose=True, label=work["title"])
-        seconds = (time.monotonic() - began) / max(count, 1)
-        click.echo(
-            f"| {strategy} | {count} | {exact.precision:.2f} | {exact.recall:.2f} | {exact.f1:.2f} | {loose.f1:.2f} "
-            f"| {seconds:.1f} |"
-        )
+        result = {
+            "model": "none" if strategy == "rules" else str(llm.identity),
+            "strategy": strategy,
+            "windows": count,
+            "window_words": settings.window_words,
+            "precision": round(exact.precision, 3),
+            "recall": round(exact.recall, 3),
+            "f1": round(exact.f1, 3),
+            "f1_loose": round(loose.f1, 3),
+            "failed": failed,
+            "date": date.today().isoformat(),
+        }
+        click.echo(_row(result))
+        if not dry_run:
+            _keep(result)
         if errors:
             for line in loose.errors:
                 click.echo(line, err=True)
+
+
+@naming.command()
+def table() -> None:
+    """Print what results.json holds."""
+    click.echo(_HEAD)
+    for result in _results():
+        click.echo(_row(result))
+
+
+def _results() -> list[dict[str, Any]]:
+    return list(json.loads(RESULTS.read_text(encoding="utf-8"))) if RESULTS.exists() else []
+
+
+def _keep(result: dict[str, Any]) -> None:
+    """Replace what was known of this model, strategy and window size."""
+    key = ("model", "strategy", "window_words")
+    others = [r for r in _results() if [r[k] for k in key] != [result[k] for k in key]]
+    ordered = sorted(
+        [*others, result], key=lambda r: (r["model"] != "none", r["model"], STRATEGIES.index(r["strategy"]))
+    )
+    write_text(RESULTS, json.dumps(ordered, indent=1) + "\n")
+
+
+def _row(r: dict[str, Any]) -> str:
+    shares = " | ".join(f"{r[name]:.2f}" for name in ("precision", "recall", "f1", "f1_loose"))
+    return f"| {r['model']} | {r['strategy']} | {r['windows']} | {shares} | {r['failed']} |"
 
 
 @naming.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from gutengraph_assets.extraction.book_text import BookText, Span
 from gutengraph_assets.extraction.occurrences import NameFinder
 from gutengraph_assets.extraction.overrides import read_overrides
 from gutengraph_assets.extraction.scene import part_of
+from gutengraph_assets.extraction.speakers import SPEAKER
 from gutengraph_assets.extraction.standing import Decision, is_of_family, judge_person, threshold
 from gutengraph_core.library import BookRecord, Kind
 from gutengraph_core.names import slug, squeeze, words
@@ -62,13 +64,15 @@ def filter_entities(
         text,
         {name: spans[name] for name in spans if kinds[name][0] == "person"},
         joined=overrides.join,
-        apart=overrides.split,
+        # Who has speeches under two labels has two parts: the King and the Player King.
+        apart=[*overrides.split, *combinations(sorted(n for n in spans if kinds[n][1] == SPEAKER), 2)],
     )
+    plays = record.kind == "drama" and any(subkind == SPEAKER for _, subkind in kinds.values())
     ids = _Ids(record.id)
     rows: list[dict[str, Any]] = []
     merges: list[dict[str, Any]] = []
     for person in persons:
-        row = _person_row(person, text, spans, kinds, needed=needed, record=record)
+        row = _person_row(person, text, spans, kinds, needed=needed, record=record, plays=plays)
         row["id"] = ids.give(row["name"])
         rows.append(row)
         merges += [
@@ -110,7 +114,9 @@ def _person_row(
     *,
     needed: int,
     record: BookRecord,
+    plays: bool,
 ) -> dict[str, Any]:
+    """`plays`: the book is a play whose speeches say who speaks."""
     starts = sorted(start for name in person.names for start, _ in spans[name])
     windows = len({text.window_of(start) for start in starts})
     parsed = [parse(name) for name in person.names]
@@ -120,7 +126,8 @@ def _person_row(
         mentions=len(starts),
         needed=needed,
         kind=record.kind,
-        being=any(kinds[name][1] == "being" for name in person.names),
+        being=any(kinds[name][1] in ("being", SPEAKER) for name in person.names),
+        silent=plays and not any(kinds[name][1] == SPEAKER for name in person.names),
         part=part_of(text, sorted(span for name in person.names for span in spans[name])),
     )
     return {

@@ -54,6 +54,7 @@ FUNCTION_WORDS: frozenset[str] = frozenset(
     told
     think thought know knew see saw look looked hear heard give gave take took make made get got put keep kept
     tis twas twill twere twould tisn't em cause
+    exeunt exit enter re-enter
     leave left ask asked believe pray please thank thanks thanking excuse forgive pardon remember
     """.split()
 )

@@ -97,6 +97,7 @@ def name_book(
         with ledger.run(STEP, basis=basis) as run:
             text = BookText(body, windows)
             named = _with_beings(text, strategy.find(text, run, progress or _quiet), run)
+            named = _with_speakers(text, named)
     except GutenGraphError as error:
         if error.book is None and book is not None:
             raise type(error)(error.what, remedy=error.remedy, book=book) from error
@@ -137,6 +138,12 @@ def _with_beings(text: BookText, named: list[Named], run: StepRun) -> list[Named
     )
     bare = {names.key(one.name).removeprefix("the ") for one in beings.named}
     return [one for one in named if names.key(one.name) not in bare] + beings.named
+
+
+def _with_speakers(text: BookText, named: list[Named]) -> list[Named]:
+    from gutengraph_assets.extraction.speakers import find_speakers
+
+    return find_speakers(text, named)
 
 
 def _digest(document: object) -> str:

@@ -67,8 +67,10 @@ def judge_person(
     kind: Kind,
     being: bool,
     part: Part,
+    silent: bool = False,
 ) -> Decision:
-    """What becomes of one person, all of whose names are `names`. `part`: how he or she is seen in the story."""
+    """What becomes of one person, all of whose names are `names`. `part`: how he or she is seen in the story; `silent`:
+    has no speech in a play."""
     if all(name.bare_title for name in names) and not being:
         return Decision("dropped", "a bare role or title")
     surfaces = [name.surface for name in names]
@@ -87,6 +89,10 @@ def judge_person(
         if known:
             return Decision("mentioned", "known from elsewhere, and only referred to")
         return Decision("dropped", "known from elsewhere, and hardly mentioned")
+    if silent and known:
+        return Decision("mentioned", "has no speech in the play")
+    if being and kind == "drama":
+        return Decision("cast", "")
     rare = windows < OFTEN * needed
     kin = any(KIN & set(name.titles) for name in names)
     if known and rare and not (part.takes_part or kin):

@@ -1,0 +1,106 @@
+"""From names to the merged graph, cold and warm, by the step records and the ledger.
+
+    python -m benchmarks.names --home FOLDER --mirror FOLDER [--book 2701]
+
+Builds one book cold in a data folder of its own (which must not exist), then again with `--force` and a full reply cache.
+Prints what the steps took inside their functions, what the model's replies took, and both builds as a whole by the wall,
+each `gutengraph build` in a process of its own. The folder is kept: a second call with it does the warm build only.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from benchmarks.machine import machine, table
+from gutengraph_assets.extraction.ledger import Ledger
+from gutengraph_assets.extraction.naming import STEP
+from gutengraph_core.library import Library
+
+STEPS = ("window_names", "filtered_entities", "enriched_graph")
+
+
+@dataclass(frozen=True)
+class Build:
+    """Seconds of one build."""
+
+    steps: dict[str, float]
+    calls: int
+    model: float
+    """The names step by the ledger's run, replies included."""
+    wall: float
+
+
+def _gutengraph(*arguments: str, home: Path, mirror: str) -> float:
+    """Run a command; its seconds by the wall. Raises ClickException if it fails."""
+    began = time.monotonic()
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("gutengraph")), *arguments],
+        env={**os.environ, "GUTENGRAPH_HOME": str(home), "GUTENGRAPH_MIRROR": mirror},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise click.ClickException(done.stderr[-2000:])
+    return time.monotonic() - began
+
+
+def _measured(home: Path, book: int, wall: float) -> Build:
+    library = Library(home)
+    record = library.record(book)
+    ledger = Ledger(library.path(book, "ledger.jsonl"), book=book)
+    summary = ledger.summary(STEP)
+    return Build(
+        steps={name: record.steps[name].seconds for name in STEPS},
+        calls=summary.calls,
+        model=summary.wall_seconds,
+        wall=wall,
+    )
+
+
+@click.command()
+@click.option("--home", required=True, type=click.Path(path_type=Path))
+@click.option("--mirror", required=True)
+@click.option("--book", default=2701, show_default=True)
+def names(home: Path, mirror: str, book: int) -> None:
+    """Cold and warm figures of one book."""
+    home, mirror = home.absolute(), str(Path(mirror).absolute()) if Path(mirror).exists() else mirror
+    found: dict[str, Build] = {}
+    if not home.exists():
+        _gutengraph("add", str(book), home=home, mirror=mirror)
+        found["cold"] = _measured(home, book, _gutengraph("build", str(book), home=home, mirror=mirror))
+    wall = _gutengraph("build", str(book), "--force", home=home, mirror=mirror)
+    found["warm, --force"] = _measured(home, book, wall)
+    unchanged = _gutengraph("build", str(book), home=home, mirror=mirror)
+    rows = [
+        [
+            kind,
+            *(f"{b.steps[name]:.1f}" for name in STEPS),
+            f"{sum(b.steps.values()):.1f}",
+            f"{b.model:.2f}",
+            b.calls,
+            f"{b.wall:.0f}",
+        ]
+        for kind, b in found.items()
+    ]
+    click.echo(machine())
+    click.echo(
+        table(
+            ["build", *STEPS, "names to graph, s", "names step by the ledger, s", "calls", "whole, s"], rows
+        )
+    )
+    click.echo(f"Nothing changed: {unchanged:.0f} s.")
+    if "cold" in found:
+        ratio = found["cold"].model / max(found["warm, --force"].model, 0.01)
+        click.echo(f"The names step is {ratio:.0f} times faster warm.")
+
+
+if __name__ == "__main__":
+    names()
