@@ -151,7 +151,7 @@ def test_the_merged_graph_holds_what_the_books_hold(built: Built) -> None:
     assert manifest.version == 1  # once at the end, not once a book
     assert set(manifest.books) == {SAMPLE_ID, FRENCH}
     nodes = read_table(built.library.path(SAMPLE_ID, "graph/nodes.parquet"))
-    labels = ("Character", "Location", "Object", "Event")
+    labels = ("Character", "Location", "Object", "Event", "Theme", "Atmosphere")
     assert sum(manifest.counts[label] for label in labels) == nodes.num_rows > 20
 
 
