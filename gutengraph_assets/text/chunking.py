@@ -276,11 +276,12 @@ def _places(
     measure: _Measure, pieces: list[_Piece], first: int, overflow: int, *, start: int, least: float
 ) -> list[int]:
     """The pieces before which a chunk may be cut: the one that does not fit, and those before it as long as what
-    is left has `least` tokens.
+    is left has `least` tokens, and is more than white space.
     """
     places = [overflow]
     for index in range(overflow - 1, first, -1):
-        if measure.cost(start, pieces[index].start) < least:
+        left = measure.body[start : pieces[index].start]
+        if left.isspace() or measure.cost(start, pieces[index].start) < least:
             break
         places.append(index)
     return places

@@ -118,6 +118,10 @@ def test_each_strategy_cuts_where_it_says(tokenizer: Tokenizer) -> None:
     for strategy, whole in (("paragraph", True), ("recursive", False)):
         chunk = chunk_body(short, [], tokenizer, target_tokens=60, overlap=0, strategy=strategy)[0]
         assert (short[: chunk.end] == f"{TALK}\n\n") == whole
+    led = f"\n\n\n\n{LAW * 9}"  # white space by itself is no paragraph
+    assert (
+        chunk_body(led, [], tokenizer, target_tokens=60, overlap=0, strategy="paragraph")[0].token_count > 30
+    )
     with pytest.raises(ValueError, match="need `embed`"):
         chunk_body(body, [], tokenizer, target_tokens=50, overlap=0, strategy="semantic")
 
