@@ -88,3 +88,7 @@ def _measured(
 
 def _percentile(values: list[float], share: float) -> float:
     return statistics.quantiles(values, n=100, method="inclusive")[round(100 * share) - 1]
+
+
+if __name__ == "__main__":
+    main()
