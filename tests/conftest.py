@@ -6,12 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from gutengraph_core.library import Library
 from gutengraph_core.settings import Settings
-
-ROOT = Path(__file__).resolve().parent.parent
-SAMPLE_ID = 0
 
 
 def _beside(variable: str, name: str) -> Path | None:

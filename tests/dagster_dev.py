@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 import psutil
-from conftest import ROOT
+from places import ROOT
 
 from gutengraph_assets.automation import BOOK_ASSETS
 from gutengraph_core.library import Library

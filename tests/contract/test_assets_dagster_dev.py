@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SAMPLE_ID
 from dagster_dev import BIN, Dev
+from places import ROOT, SAMPLE_ID
 
 from gutengraph_assets.status import UPSTREAM
 

@@ -11,8 +11,8 @@ import dagster as dg
 import psutil
 import pytest
 import yaml
-from conftest import ROOT
 from dagster._core.instance.ref import InstanceRef
+from places import ROOT
 
 from gutengraph_assets.instance import (
     INSTANCE_YAML,

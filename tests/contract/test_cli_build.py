@@ -14,7 +14,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from command_line import Seen, gutengraph
-from conftest import ROOT, SAMPLE_ID
+from places import ROOT, SAMPLE_ID
 from small_mirror import put, put_french, rdf_of
 
 from gutengraph_assets.instance import PROCESS_TAG

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 from gutengraph_assets.automation import BOOK_ASSETS, LIBRARY_ASSETS
 from gutengraph_assets.definitions import defs

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import ROOT
 from dagster._config import validate_config
 from dagster._config.field_utils import Shape
 from dagster._core.instance.config import dagster_instance_config_schema
 from dagster._serdes.config_class import class_from_code_pointer
+from places import ROOT
 
 from gutengraph_assets.instance import INSTANCE_YAML
 

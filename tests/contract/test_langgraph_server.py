@@ -16,7 +16,7 @@ from typing import Any
 import harbour_story as story
 import httpx
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 from gutengraph_core.embedding import open_embedder
 from gutengraph_core.library import Library

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from places import ROOT
 
 from experiments.naming.scoring import Counts, gold_windows, score_window
 from gutengraph_assets.extraction.ledger import Ledger
@@ -21,7 +22,6 @@ from gutengraph_core.llm import open_llm
 from gutengraph_core.llm.protocol import LLM
 from gutengraph_core.settings import Settings
 from gutengraph_core.tables import WINDOWS
-from tests.conftest import ROOT
 from tests.naming_texts import windows_of
 
 LITBANK_WORKS = 4

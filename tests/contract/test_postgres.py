@@ -20,7 +20,7 @@ import dagster as dg
 import httpx
 import pytest
 import yaml
-from conftest import ROOT
+from places import ROOT
 from postgres import Postgres, running_postgres
 from small_mirror import put_french
 

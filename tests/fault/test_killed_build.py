@@ -12,7 +12,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from conftest import ROOT, SAMPLE_ID
+from places import ROOT, SAMPLE_ID
 
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import STEP
