@@ -20,13 +20,11 @@ from gutengraph_assets.extraction.promotion import promote, with_rare
 from gutengraph_assets.extraction.relations.find import FoundRelations, Relation, find_relations
 from gutengraph_core.embedding.protocol import Embedder, EmbeddingIdentity, Matrix
 from gutengraph_core.files import sha256, write_table
+from gutengraph_core.graph.schema import STATED
 from gutengraph_core.library import BookRecord, Kind, Library
 from gutengraph_core.names import slug, squeeze, words
 from gutengraph_core.settings import Settings
 from gutengraph_core.tables import EDGES, EVIDENCE, MERGES, NODES
-
-STATED = 0.85
-"""From this confidence on a relation is shown as stated, below it as likely."""
 
 
 @dataclass(frozen=True)

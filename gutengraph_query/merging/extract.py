@@ -14,6 +14,7 @@ import numpy as np
 from gutengraph_core.embedding.protocol import Embedder, Matrix
 from gutengraph_core.graph.schema import STATED
 from gutengraph_core.llm.protocol import LLM
+from gutengraph_core.names import squeeze
 from gutengraph_query.merging.candidates import Candidate, Chosen, choose
 from gutengraph_query.merging.evidence import Draft, Evidence
 from gutengraph_query.merging.spans import excerpts, holds, shortened
@@ -78,7 +79,14 @@ def extract(
             offered = chosen.candidates[:NAMES]
             parts += [_perhaps(offered, evidence)] if offered else []
         wanted = [c.name for c in offered] or [fact["answer"] for fact in looked_up]
-        best = best_excerpts(evidence.passages, query(question), embedder, names=wanted, words=chosen.words)
+        best = best_excerpts(
+            evidence.passages,
+            query(question),
+            embedder,
+            names=wanted,
+            words=chosen.words,
+            told=[looked_up[0]["edges"][0]["quote"]] if _quoted(looked_up, counts=counts) else [],
+        )
         parts += [f"“{e.text}” {evidence.cite_passage(e.passage)}" for e in best]
         if walks and not looked_up:  # near the question, but not asked for: it follows what is
             parts.append(_sentences(walks, evidence, most=1))
@@ -100,9 +108,15 @@ def best_excerpts(
     *,
     names: Sequence[str],
     words: Sequence[str],
+    told: Sequence[str] = (),
 ) -> list[Excerpt]:
-    """The excerpts nearest to the question, those with one of `names` or `words` (best first) preferred."""
+    """The excerpts nearest to the question, those with one of `names` or `words` (best first) preferred.
+
+    What stands in `told`, or holds it, has been said and is not said again.
+    """
+    said = [squeeze(text) for text in told]
     pieces = [Excerpt(text, passage) for passage in passages for text in excerpts(passage["text"])]
+    pieces = [p for p in pieces if not any(s in squeeze(p.text) or squeeze(p.text) in s for s in said)]
     pieces = list({piece.text: piece for piece in pieces}.values())  # neighbours overlap
     if not pieces:
         return []
@@ -137,7 +151,7 @@ def _perhaps(offered: Sequence[Candidate], evidence: Evidence) -> str:
 
 def _told(facts: Sequence[GraphHit], evidence: Evidence, *, total: int, counts: bool) -> str:
     """What a lookup found: one answer in a sentence and its quote, several as a list."""
-    if len(facts) == 1 and facts[0]["edges"] and not counts:  # with its certainty in the sentence
+    if _quoted(facts, counts=counts):  # with its certainty in the sentence
         first = facts[0]["edges"][0]
         return f"{_sentences(facts, evidence, most=_TOLD)} “{shortened(first['quote'])}”"
     stated = [fact for fact in facts if not fact["edges"] or fact["score"] >= STATED]
@@ -150,6 +164,11 @@ def _told(facts: Sequence[GraphHit], evidence: Evidence, *, total: int, counts: 
         rest = [_cited(fact, evidence) for fact in likely[:NAMES]]
         listed += f" Less surely {name_list(rest, total=len(rest))}."
     return listed
+
+
+def _quoted(facts: Sequence[GraphHit], *, counts: bool) -> bool:
+    """Whether a lookup's answer is told with the words that say so."""
+    return len(facts) == 1 and bool(facts[0]["edges"]) and not counts
 
 
 def _cited(fact: GraphHit, evidence: Evidence) -> str:

@@ -83,6 +83,15 @@ def test_with_an_edge_the_passages_only_support() -> None:
     assert llm.logprob_calls == []
 
 
+def test_what_the_edge_has_quoted_is_not_quoted_again() -> None:
+    ship = passage(3, "Captain Tobias Wren commanded the\nKittiwake. She was painted green to the waterline.")
+    draft = quoted(
+        Evidence([hit("Tobias Wren", CAPTAIN)], [ship]), question="Who is captain of the Kittiwake?"
+    )
+    assert draft.text.count("commanded") == 1
+    assert "“She was painted green to the waterline.” [2]" in draft.text
+
+
 def test_several_answers_are_a_list_and_long_lists_are_cut() -> None:
     many = [hit(f"Person {n}") for n in range(10)]
     assert quoted(Evidence(many, []), total=52).text == (
