@@ -50,10 +50,11 @@ def sub_vectors_for(dimension: int) -> int:
 
 
 def probes_for(partitions: int) -> int:
-    """How many cells a query reads: three times the square root of their number, so that the share falls as the
-    library grows.
+    """How many cells a query reads: five times the square root of their number, so that the share falls as the
+    library grows. On a million rows three times found .94 of the nearest ten in 9 ms, five .96 in 12, eight .98 in
+    15, and comparing twice as many candidates in full little more than that.
     """
-    return min(partitions, max(1, round(3 * math.sqrt(partitions))))
+    return min(partitions, max(1, round(5 * math.sqrt(partitions))))
 
 
 @dataclass(frozen=True)
