@@ -28,8 +28,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
+    """Closed with its module: while Playwright's loop runs, no other test of the session may run one of its own."""
     if CHROMIUM is None:
         pytest.skip("no Chromium: apt-get install chromium")
     from playwright.sync_api import sync_playwright
