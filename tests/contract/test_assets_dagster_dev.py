@@ -95,7 +95,7 @@ def test_a_person_sees_how_it_went_and_who_stands_by_whom(dev: Dev) -> None:
         page.set_default_timeout(60_000)
         page.goto(f"http://127.0.0.1:{dev.port}/assets/enriched_graph?view=partitions&partition={SAMPLE_ID}")
         page.get_by_text("Went well.").wait_for()
-        assert page.get_by_role("cell", name="passages", exact=True).is_visible()
+        page.get_by_role("cell", name="passages", exact=True).wait_for()  # tables are drawn a moment later
         page.locator("tr", has_text="network").get_by_text("[Show Markdown]").click()
         picture = page.get_by_role("img", name="network")
         picture.wait_for()
