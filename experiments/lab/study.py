@@ -57,8 +57,8 @@ def all_studies() -> list[Study]:
 
 
 READ_TOKENS_S, WRITE_TOKENS_S = 330.0, 45.0
-"""Tokens a second that the embedded model reads and writes on two cores (`experiments/cliff/results.json`
-holds tokens and seconds of every call). A server with a larger model or a GPU has its own."""
+"""Tokens a second that the embedded model reads and writes on two cores: rough, not measured, and for the time
+estimate alone. A server with a larger model or a GPU has its own."""
 
 
 def estimated_seconds(study: Study, passages: int) -> float:
