@@ -19,6 +19,7 @@ from gutengraph_assets.status import settle
 from gutengraph_core.embedding import Embedder, Tokenizer, open_embedder, open_tokenizer
 from gutengraph_core.library import Library
 from gutengraph_core.llm import LLM, open_llm
+from gutengraph_core.llm.profile import fitted
 from gutengraph_core.processes import this_process
 from gutengraph_core.settings import Settings, load_settings
 
@@ -115,6 +116,7 @@ class GutenGraph(dg.ConfigurableResource[Any]):
     def setup_for_execution(self, context: dg.InitResourceContext) -> None:
         """Reads the environment. Raises SettingsError."""
         self._settings = load_settings()
+        self.__dict__.pop("settings_for_names", None)
         self._held = {}
         _open.hold()
 
@@ -133,6 +135,14 @@ class GutenGraph(dg.ConfigurableResource[Any]):
     @property
     def settings(self) -> Settings:
         return self._settings
+
+    @cached_property
+    def settings_for_names(self) -> Settings:
+        """The settings with what the studies found to serve the model that names, read once a run.
+
+        Asks the model for its identity. Raises what that raises, and SettingsError for a profile that cannot be used.
+        """
+        return fitted(self._settings, self.models.llm.identity)
 
     @property
     def library(self) -> Library:

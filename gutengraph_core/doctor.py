@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 if TYPE_CHECKING:
+    from gutengraph_core.llm.protocol import ModelIdentity
     from gutengraph_core.settings import Settings
 
 Status = Literal["ok", "note", "problem"]
@@ -160,12 +161,13 @@ def _source(settings: Settings) -> Iterator[Finding]:
 
 # --- the models ---
 def _language_models(settings: Settings) -> Iterator[Finding]:
-    yield _language_model("Language model", settings.llm, settings)
+    yield from _language_model("Language model", settings.llm, settings, builds=True)
     if settings.answering_llm != settings.llm:
-        yield _language_model("Language model that answers", settings.answering_llm, settings)
+        yield from _language_model("Language model that answers", settings.answering_llm, settings)
 
 
-def _language_model(name: str, spec: str, settings: Settings) -> Finding:
+def _language_model(name: str, spec: str, settings: Settings, *, builds: bool = False) -> Iterator[Finding]:
+    """The model, and for the one that builds what the studies found to serve it."""
     from gutengraph_core.errors import GutenGraphError
     from gutengraph_core.llm import open_llm
 
@@ -178,9 +180,31 @@ def _language_model(name: str, spec: str, settings: Settings) -> Finding:
             import_xllamacpp()
         identity = llm.identity
         kind = "an instruct model" if identity.instruct else "a base model"
-        return Finding(name, "ok", f"{identity}, {kind}, {llm.context_tokens} tokens of context")
+        yield Finding(name, "ok", f"{identity}, {kind}, {llm.context_tokens} tokens of context")
     except GutenGraphError as error:
+        yield Finding(name, "problem", error.what, error.remedy)
+        return
+    if builds:
+        yield _profile(settings, identity)
+
+
+def _profile(settings: Settings, identity: ModelIdentity) -> Finding:
+    from gutengraph_core.errors import SettingsError
+    from gutengraph_core.llm.profile import load_profile, told
+
+    name = "Model profile"
+    try:
+        profile = load_profile(settings.home, identity)
+    except SettingsError as error:
         return Finding(name, "problem", error.what, error.remedy)
+    if profile is None:
+        return Finding(
+            name,
+            "note",
+            "no study was run on this model here; the defaults serve it",
+            "To find its window, prompt and caps: `make lab` in a checkout lists the studies.",
+        )
+    return Finding(name, "ok", told(profile, settings))
 
 
 def _embedder(settings: Settings) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """Every knob, its default, and where the default comes from.
 
+What the studies found to serve a model stands in place of a default, never of what is set (`llm/profile.py`).
 All are environment variables with the prefix `GUTENGRAPH_`, or lines of a `.env` file in the working folder.
 """
 
@@ -14,6 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gutengraph_core.errors import SettingsError
 from gutengraph_core.library import Library
+from gutengraph_core.llm.profile import Layout, Style
 
 LIVE_SITE = "https://www.gutenberg.org"
 
@@ -76,6 +78,10 @@ class Settings(BaseSettings):
     to 450; one with a thousand names leaves out single words that it says once."""
     list_reply_tokens: int = Field(default=256, ge=16)
     """Reply cap of a names list. Of 42 free lists 18 reached 64 tokens, 7 reached 128, 2 reached 256."""
+    list_layout: Layout = "flat"
+    """How a window stands in the prompt of a names list (`experiments/sweeps` compares the three)."""
+    list_prompt: Style = "terse"
+    """How a names list is asked for (`experiments/sweeps` compares both)."""
     min_windows: int = Field(default=3, ge=1)
     """A person named in fewer windows of the text is minor at most. 84 of 86 main gold characters reach 3."""
     pilot_windows: int = Field(default=5, ge=0, le=50)

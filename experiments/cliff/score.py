@@ -24,6 +24,8 @@ class Tally:
     invented: int = 0
     """Of the wrong ones: those that do not even stand in the window."""
     seconds: float = 0.0
+    each: list[float | None] = field(default_factory=list)
+    """F1 of every window in the order of the sample; None for one that does not fit."""
     thirds: list[list[int]] = field(default_factory=lambda: [[0, 0], [0, 0], [0, 0]])
     """Found and all, by the third of the window in which a person is first named."""
 
@@ -54,6 +56,8 @@ class Tally:
             found |= owners
             if not owners:
                 wrong.add(key)
+        here = 2 * len(found) + len(wrong) + len(present) - len(found)
+        self.each.append(2 * len(found) / max(1, here))
         self.right += len(found)
         self.missed += len(present) - len(found)
         self.wrong += len(wrong)

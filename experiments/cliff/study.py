@@ -21,6 +21,7 @@ from experiments.cliff.prompts import WEIGHTS, Weight, cliff_prompt, reading_pro
 from experiments.cliff.score import Tally, cliff_of
 from experiments.lab.results import Results, results
 from experiments.lab.sample import Novel, Passage, check, load_novel, load_sample, standing_in
+from experiments.lab.separate import separated
 from experiments.lab.study import Bench, Study
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import name_book
@@ -28,6 +29,7 @@ from gutengraph_core import names
 from gutengraph_core.errors import ModelRefused
 from gutengraph_core.llm.ask import ask
 from gutengraph_core.llm.cache import accept
+from gutengraph_core.settings import Settings
 from gutengraph_core.tables import WINDOWS
 
 LENGTHS = (50, 100, 250, 350, 500, 1000, 2000, 4000, 6000)
@@ -97,6 +99,7 @@ def _try(tally: Tally, text: str, present: dict[str, frozenset[str]], way: Way) 
         answered = list(way(text, tally))
     except ModelRefused:
         tally.refused += 1
+        tally.each.append(None)
         return
     tally.seconds += time.monotonic() - began
     tally.windows += 1
@@ -200,8 +203,28 @@ def _results(
         sample=f"{len(sample)} pinned passages of {len({p.book for p in sample})} novels",
         finding=_finding(cliffs, curves),
         table=rows,
+        profile={"names": serves(bench, tallies)},
         details={"cliffs": cliffs, "reading": {str(k): v for k, v in sorted(curves[CONTROL].items())}},
     )
+
+
+_NAMING = {"list, names": "list", "label": "label", "cloze": "cloze"}
+"""The ways of asking that the pipeline knows, by the name of its strategy."""
+
+
+def serves(bench: Bench, tallies: dict[tuple[str, int], Tally]) -> dict[str, object]:
+    """The strategy and window that serve this model; None for both where the pipeline's own choice is not beaten
+    by more than chance."""
+    each = {
+        (_NAMING[way], length): [one for one in tally.each if one is not None]
+        for (way, length), tally in tallies.items()
+        if way in _NAMING and not tally.refused
+    }
+    own = ("cloze" if bench.llm.gives_logprobs else "list", Settings.model_fields["window_words"].default)
+    best = max(each, key=lambda one: sum(each[one]), default=own)
+    if best == own or own not in each or not separated(each[best], each[own], tried=len(each) - 1):
+        return {"strategy": None, "window_words": None}
+    return {"strategy": best[0], "window_words": best[1]}
 
 
 def _share(found_of_all: list[int]) -> float | None:

@@ -15,6 +15,7 @@ from experiments.lab.results import EXPERIMENTS, load, markdown, rewrite_tables,
 from experiments.lab.study import Bench, all_studies, estimated_seconds
 from gutengraph_core.errors import GutenGraphError
 from gutengraph_core.llm import open_llm
+from gutengraph_core.llm.profile import note
 from gutengraph_core.settings import load_settings
 
 _SHARED = Path("../shared")
@@ -83,6 +84,11 @@ def run(study: str, llm: str | None, passages: int, gold: Path, mirror: Path) ->
             say=lambda line: click.echo(line, err=True),
         )
         found = chosen.run(bench)
+        if found.profile:
+            path = note(
+                settings, model.identity, found.profile, source=f"{study}, {found.date}, {found.sample}"
+            )
+            click.echo(f"The model's profile is in {path}.", err=True)
     finally:
         model.close()
     save(found, chosen.folder)

@@ -12,6 +12,7 @@ import psutil
 from gutengraph_core.files import write_text
 from gutengraph_core.library import now
 from gutengraph_core.llm.llamacpp import cores
+from gutengraph_core.llm.profile import Task
 from gutengraph_core.llm.protocol import ModelIdentity
 
 EXPERIMENTS = Path(__file__).parent.parent
@@ -20,7 +21,8 @@ BEGIN, END = "<!-- results: written by `python -m experiments.lab table` -->", "
 
 @dataclass(frozen=True)
 class Results:
-    """One study on one model. `table` is a list of rows of the same keys; `finding` says in a sentence what they show."""
+    """One study on one model. `table` is a list of rows of the same keys; `finding` says in a sentence what they show;
+    `profile` is what the model's profile is to hold, knobs by task (`gutengraph_core.llm.profile`)."""
 
     study: str
     model: str
@@ -33,6 +35,7 @@ class Results:
     finding: str
     table: list[dict[str, Any]] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
+    profile: dict[Task, dict[str, Any]] = field(default_factory=dict)
 
 
 def results(
@@ -44,6 +47,7 @@ def results(
     finding: str,
     table: list[dict[str, Any]],
     details: dict[str, Any] | None = None,
+    profile: dict[Task, dict[str, Any]] | None = None,
 ) -> Results:
     """The results with the date, the machine's shape and the model's identity filled in."""
     return Results(
@@ -58,6 +62,7 @@ def results(
         finding=finding,
         table=table,
         details=details or {},
+        profile=profile or {},
     )
 
 

@@ -43,12 +43,12 @@ def window_names(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> d
     what each names, code keeps only what stands in the text at the offset claimed. Every attempt is entered
     in the ledger. A book in another language, or
     one whose pilot yields next to nothing, is parked here: the asset is then empty."""
-    settings = gutengraph.settings
 
     def depends(record: BookRecord) -> dict[str, object]:
         if (reason := language_reason(record)) and not (record.forced or gutengraph.force):
             return {"parked": reason}
         # Asking for the identity comes before anything is written: a wrong model stops here.
+        settings = gutengraph.settings_for_names
         return {
             "llm": str(gutengraph.models.llm.identity),
             "options": choose_strategy(gutengraph.models.llm, settings).options,
@@ -81,7 +81,7 @@ def _pass_the_gate(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> No
         step.library.body(step.book),
         _windows(step, gutengraph),
         gutengraph.models.llm,
-        gutengraph.settings,
+        gutengraph.settings_for_names,
         ledger,
     )
     step.record = step.library.update(
@@ -91,12 +91,12 @@ def _pass_the_gate(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> No
 
 def _windows(step: BookStep, gutengraph: GutenGraph) -> pa.Table:
     body = step.library.body(step.book)
-    rows = make_windows(body, step.record.chapters, words=gutengraph.settings.window_words)
+    rows = make_windows(body, step.record.chapters, words=gutengraph.settings_for_names.window_words)
     return pa.Table.from_pylist(rows, schema=WINDOWS)
 
 
 def _name(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> None:
-    settings = gutengraph.settings
+    settings = gutengraph.settings_for_names
     if not step.fresh:
         body = step.library.body(step.book)
         windows = _windows(step, gutengraph)

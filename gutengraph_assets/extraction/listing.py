@@ -7,6 +7,7 @@ from gutengraph_assets.extraction.grounding import NOT_IN_TEXT, places_of
 from gutengraph_assets.extraction.lexicon import FUNCTION_WORDS
 from gutengraph_assets.extraction.prompts.name_list import EXAMPLE_KEYS, NameList, list_prompt
 from gutengraph_assets.extraction.windowed import Found, Part, Request, WindowedNaming
+from gutengraph_assets.text.layout import laid_out
 from gutengraph_core import names
 from gutengraph_core.llm.protocol import LLM
 from gutengraph_core.llm.structured import Parsed
@@ -23,16 +24,26 @@ class ListNaming(WindowedNaming[NameList]):
     def __init__(self, llm: LLM, settings: Settings) -> None:
         super().__init__(llm, settings)
         self._cap = settings.list_reply_tokens
+        self._layout = settings.list_layout
+        self._style = settings.list_prompt
         self._instruct = llm.identity.instruct
 
     @property
     def options(self) -> dict[str, object]:
-        prompt = list_prompt("", instruct=self._instruct)
-        return {"strategy": "list", "prompt": prompt, "cap": self._cap, "repair": self._repair}
+        return {
+            "strategy": "list",
+            "prompt": self._prompt(""),
+            "layout": self._layout,
+            "cap": self._cap,
+            "repair": self._repair,
+        }
 
     def request(self, part: Part, body: str) -> Request[NameList]:
-        text = names.squeeze(body[part.start : part.end])
-        return Request(list_prompt(text, instruct=self._instruct), NameList, None, self._cap)
+        text = laid_out(body[part.start : part.end], self._layout)
+        return Request(self._prompt(text), NameList, None, self._cap)
+
+    def _prompt(self, text: str) -> str:
+        return list_prompt(text, instruct=self._instruct, style=self._style)
 
     def judge(self, parsed: Parsed[NameList], part: Part, body: str) -> Found:
         found = Found()

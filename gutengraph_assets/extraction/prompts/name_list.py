@@ -7,6 +7,7 @@ import json
 from pydantic import BaseModel, ConfigDict
 
 from gutengraph_core import names
+from gutengraph_core.llm.profile import Style
 
 
 class NameList(BaseModel):
@@ -40,7 +41,13 @@ _TASK = (
 )
 
 
-def list_prompt(text: str, *, instruct: bool) -> str:
+_EXHAUSTIVE = (
+    "Go through the text sentence by sentence and leave nobody out: also who is only spoken of, spoken to, or named once; a person with a "
+    "title counts under the title and name as they stand. If the text has several names for one person, list each of them."
+)
+
+
+def list_prompt(text: str, *, instruct: bool, style: Style = "terse") -> str:
     """The prompt for one window. An instruct model is told the task and shown an example.
 
     A base model is asked a question and shown none: with one example of its own it copied the example's names
@@ -49,8 +56,10 @@ def list_prompt(text: str, *, instruct: bool) -> str:
     """
     if instruct:
         example = json.dumps(_EXAMPLE.model_dump(), ensure_ascii=False)
-        return f"{_TASK}\n\nExample\nText: {_EXAMPLE_TEXT}\nNames: {example}\n\nText: {text}\nNames:"
+        task = f"{_TASK} {_EXHAUSTIVE}" if style == "exhaustive" else _TASK
+        return f"{task}\n\nExample\nText: {_EXAMPLE_TEXT}\nNames: {example}\n\nText: {text}\nNames:"
+    more = f"{_EXHAUSTIVE} " if style == "exhaustive" else ""
     return (
         f"Text:\n{text}\n\nWho are the people named in this text, which places does it name, and which objects? "
-        "Answer as JSON:\n"
+        f"{more}Answer as JSON:\n"
     )
