@@ -11,6 +11,7 @@ import pytest
 from benchmarks.backfill import mirror_books, page
 from benchmarks.capacity import BEGIN, END, PAGE, book_seconds, hours, tables
 from benchmarks.library_copy import renumbered
+from benchmarks.run_queue import covered
 from gutengraph_core.tables import EVIDENCE
 
 POINTS: dict[str, Any] = {
@@ -96,3 +97,8 @@ def test_what_was_not_reached_is_said() -> None:
     assert "1 failed" in shown
     assert "- 7: The mirror is asleep." in shown
     assert "**overhead\n  10.0%**" in shown
+
+
+def test_steps_at_once_are_counted_once() -> None:
+    assert covered([(0, 4), (1, 2), (3, 6), (8, 9)]) == 7
+    assert covered([]) == 0
