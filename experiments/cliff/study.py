@@ -20,7 +20,7 @@ import pyarrow as pa
 from experiments.cliff.prompts import WEIGHTS, Weight, cliff_prompt, reading_prompt
 from experiments.cliff.score import Tally, cliff_of
 from experiments.lab.results import Results, results
-from experiments.lab.sample import Novel, Passage, check, load_novel, load_sample, standing_in
+from experiments.lab.sample import Novel, Passage, check, load_novel, load_sample, spread, standing_in
 from experiments.lab.separate import separated
 from experiments.lab.study import Bench, Study
 from gutengraph_assets.extraction.ledger import Ledger
@@ -44,7 +44,7 @@ _SENTENCE = re.compile(r"[A-Z][^.!?\"“”]+[.!?]")
 
 def run(bench: Bench) -> Results:
     """Every length and way of asking on the pinned passages. Raises what gold, mirror and model raise."""
-    sample = _spread(load_sample(), bench.passages)
+    sample = spread(load_sample(), bench.passages)
     novels = {p.book: load_novel(p.book, gold=bench.gold, mirror=bench.mirror) for p in sample}
     for passage in sample:
         check(passage, novels[passage.book])
@@ -68,17 +68,6 @@ def run(bench: Bench) -> Results:
             f"{length} words, book {passage.book}: {done} of {len(steps)}, about {left / 60:.0f} min left"
         )
     return _results(bench, sample, tallies, reading)
-
-
-def _spread(sample: list[Passage], count: int) -> list[Passage]:
-    """`count` passages, each book's first before any book's second."""
-    by_book: defaultdict[int, list[Passage]] = defaultdict(list)
-    for passage in sample:
-        by_book[passage.book].append(passage)
-    turns = [
-        passages[turn] for turn in range(len(sample)) for passages in by_book.values() if turn < len(passages)
-    ]
-    return turns[:count]
 
 
 Way = Callable[[str, Tally], Iterable[str]]

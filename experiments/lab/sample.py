@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -110,9 +111,20 @@ def load_sample(path: Path = SAMPLE) -> list[Passage]:
     return [Passage(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
 
+def spread(sample: list[Passage], count: int) -> list[Passage]:
+    """`count` passages, each book's first before any book's second."""
+    by_book: defaultdict[int, list[Passage]] = defaultdict(list)
+    for passage in sample:
+        by_book[passage.book].append(passage)
+    turns = [
+        passages[turn] for turn in range(len(sample)) for passages in by_book.values() if turn < len(passages)
+    ]
+    return turns[:count]
+
+
 def check(passage: Passage, novel: Novel) -> None:
     """Raise BadText if the novel's text is not what was pinned."""
-    if _hash(novel.body[passage.start : passage.end]) != passage.sha256:
+    if sha(novel.body[passage.start : passage.end]) != passage.sha256:
         raise BadText(
             f"The passage at {passage.start} is not the pinned one: another edition, or a reader that cuts otherwise.",
             book=novel.book,
@@ -128,7 +140,7 @@ def pin(novel: Novel) -> list[Passage]:
         middle = len(novel.body) * (2 * part + 1) // (2 * PER_BOOK)
         telling = [w for w in windows if len(standing_in(novel.people, w["text"])) >= LEAST_NAMES]
         best = min(telling, key=lambda w: abs((w["start"] + w["end"]) // 2 - middle))
-        pinned.append(Passage(novel.book, best["start"], best["end"], _hash(best["text"])))
+        pinned.append(Passage(novel.book, best["start"], best["end"], sha(best["text"])))
     return pinned
 
 
@@ -138,5 +150,6 @@ def save_sample(passages: list[Passage], path: Path = SAMPLE) -> None:
     path.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def sha(text: str) -> str:
+    """sha256 of a text in UTF-8."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -48,7 +48,7 @@ class Study:
         return EXPERIMENTS / self.name
 
 
-_STUDIES = ("cliff", "brains")
+_STUDIES = ("cliff", "sweeps", "brains")
 
 
 def all_studies() -> list[Study]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fakes import FakeLLM
+from lab_shelf import put_sample_book
 
 from experiments.brains import study as brains
 from experiments.cliff import study as cliff
@@ -24,13 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def shelf(tmp_path: Path) -> Path:
     """A mirror and a gold folder that hold the sample book alone."""
-    text = tmp_path / "cache" / "epub" / "0" / "pg0.txt"
-    text.parent.mkdir(parents=True)
-    text.write_bytes((ROOT / "data" / "sample" / "cache" / "epub" / "0" / "pg0.txt").read_bytes())
-    novels = tmp_path / "novels"
-    novels.mkdir()
-    (novels / "0.json").write_bytes((ROOT / "data" / "sample" / "gold" / "novels" / "0.json").read_bytes())
-    return tmp_path
+    return put_sample_book(tmp_path)
 
 
 @pytest.fixture
