@@ -122,6 +122,10 @@ class NotBuilt(GutenGraphError):
     """A question or listing needs something that has not been built yet."""
 
 
+class ReviewError(GutenGraphError):
+    """A mark on something that the review does not ask, or a name that the text does not have."""
+
+
 class S3Error(GutenGraphError):
     """The bucket cannot be reached, read or written, or does not hold what its manifest says."""
 

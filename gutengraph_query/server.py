@@ -10,6 +10,9 @@ import click
 
 if TYPE_CHECKING:
     import uvicorn
+    from fastapi import FastAPI
+
+    from gutengraph_core.settings import Settings
 
 
 @click.command()
@@ -22,7 +25,7 @@ def serve(host: str | None, port: int | None) -> None:
     from gutengraph_query.brains import Brains
 
     try:
-        import uvicorn
+        import uvicorn  # noqa: F401 (it is part of the same extra)
 
         from gutengraph_query.api.app import create_app
     except ModuleNotFoundError as error:
@@ -31,7 +34,13 @@ def serve(host: str | None, port: int | None) -> None:
         ) from None
     given = {"host": host, "port": port}
     settings = load_settings().model_copy(update={k: v for k, v in given.items() if v is not None})
-    app = create_app(Brains(settings))
+    run(create_app(Brains(settings)), settings, at="")
+
+
+def run(app: FastAPI, settings: Settings, *, at: str) -> None:
+    """Serve `app` until Ctrl-C; `at`: what to add to the address that is told."""
+    import uvicorn
+
     config = uvicorn.Config(
         app,
         host=settings.host,
@@ -45,7 +54,7 @@ def serve(host: str | None, port: int | None) -> None:
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=LARGEST_HEAD,
     )
-    server = _listening(config)
+    server = _listening(config, at)
     with suppress(KeyboardInterrupt):  # uvicorn ends in good order, then hands the signal on
         server.run()
     if not server.started:
@@ -58,7 +67,7 @@ LARGEST_HEAD = 16 << 10
 """Bytes of a request's head."""
 
 
-def _listening(config: uvicorn.Config) -> uvicorn.Server:
+def _listening(config: uvicorn.Config, at: str) -> uvicorn.Server:
     """A server that says where it listens, once it does."""
     import uvicorn
 
@@ -68,6 +77,6 @@ def _listening(config: uvicorn.Config) -> uvicorn.Server:
             if self.started and not self.should_exit:
                 host, port = self.servers[0].sockets[0].getsockname()[:2]
                 shown = f"[{host}]" if ":" in host else host
-                click.echo(f"The page is at http://{shown}:{port}/ (Ctrl-C stops it).", err=True)
+                click.echo(f"The page is at http://{shown}:{port}/{at} (Ctrl-C stops it).", err=True)
 
     return Server(config)

@@ -24,10 +24,14 @@ def brains_of(settings: Settings, llm: FakeLLM | None = None) -> Brains:
 
 
 @contextmanager
-def serving(here: Brains, *, warm: bool = False) -> Iterator[str]:
+def serving(here: Brains, *, warm: bool = False, review: bool = False) -> Iterator[str]:
     """The address of a running server. It is stopped at the end."""
     config = uvicorn.Config(
-        create_app(here, warm=warm), host="127.0.0.1", port=0, log_level="error", timeout_graceful_shutdown=1
+        create_app(here, warm=warm, review=review),
+        host="127.0.0.1",
+        port=0,
+        log_level="error",
+        timeout_graceful_shutdown=1,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -10,9 +10,9 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
-from gutengraph_core.errors import GutenGraphError
+from gutengraph_core.errors import GutenGraphError, SettingsError
 from gutengraph_core.graph import versions
-from gutengraph_query.api import asking, reading
+from gutengraph_query.api import asking, reading, reviewing
 from gutengraph_query.api.asking import Desk
 from gutengraph_query.api.guard import Guard, check_address
 from gutengraph_query.api.pages import Pages, assets, is_page
@@ -22,12 +22,15 @@ from gutengraph_query.brains import Brains
 _log = logging.getLogger(__name__)
 
 
-def create_app(here: Brains, *, warm: bool = True) -> FastAPI:
-    """The API and the page over `here`. With `warm`, the models are loaded in the background at the start.
+def create_app(here: Brains, *, warm: bool = True, review: bool = False) -> FastAPI:
+    """The API and the page over `here`. With `warm`, the models are loaded in the background at the start. With
+    `review`, books may be reviewed: only then does anything here write, and never without a token.
 
     Raises SettingsError if the settings would open it to others without a token.
     """
     check_address(here.settings)
+    if review and not here.settings.api_token:
+        raise SettingsError("A review writes, and no token is set.", remedy="Set GUTENGRAPH_API_TOKEN.")
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -52,6 +55,10 @@ def create_app(here: Brains, *, warm: bool = True) -> FastAPI:
     add_handlers(app)
     app.include_router(asking.router)
     app.include_router(reading.router)
+    if review:
+        app.state.reviews = {}
+        app.state.reviews_lock = threading.Lock()
+        app.include_router(reviewing.router)
     app.mount("/assets", assets(), name="assets")
     app.add_middleware(Pages)
     app.add_middleware(Guard, settings=here.settings, is_page=is_page, version=lambda: _version(here))

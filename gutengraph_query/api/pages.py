@@ -11,8 +11,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 WEB = Path(__file__).resolve().parent.parent / "web"
-_SCREENS = re.compile(r"/|/books/?|/books/\d+/?|/ask/?|/compare/?|/passages/\d+/\d+/?|/health-page/?")
-_ALWAYS = re.compile(r"/|/health-page/?")
+_SCREENS = re.compile(
+    r"/|/books/?|/books/\d+/?|/ask/?|/compare/?|/passages/\d+/\d+/?|/health-page/?|/review/\d+/?"
+)
+_ALWAYS = re.compile(r"/|/health-page/?|/review/\d+/?")
 """Screens whose address no operation of the API has."""
 
 

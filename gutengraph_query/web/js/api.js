@@ -43,6 +43,19 @@ export async function get(path, query = {}, signal) {
   return (await request(path + tail, { signal })).json();
 }
 
+/** The JSON that comes of putting `body` at a path. */
+export async function put(path, body, signal) {
+  return (await request(path, { method: "PUT", body, signal })).json();
+}
+
+/** `gutengraph review` gives its token behind the '#' of the address: keep it for this tab, and out of sight. */
+export function takeToken() {
+  const given = /^#token=(.+)$/.exec(location.hash)?.[1];
+  if (!given) return;
+  sessionStorage.setItem(TOKEN, decodeURIComponent(given));
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
 /** Yields `{event, data}` of a streamed answer. */
 export async function* events(path, body, signal) {
   const response = await request(path, { method: "POST", body, accept: "text/event-stream", signal });

@@ -1,6 +1,6 @@
 // Which screen an address is, and the keys that work everywhere.
 
-import { watch } from "./api.js";
+import { takeToken, watch } from "./api.js";
 import { main, show, skeleton } from "./dom.js";
 import { closeDrawer } from "./drawer.js";
 
@@ -9,6 +9,7 @@ const SCREENS = [
   [/^\/books\/(\d+)\/?$/, "shelf", () => import("./book.js")],
   [/^\/(?:ask|compare)\/?$/, "ask", () => import("./ask.js")],
   [/^\/passages\/(\d+)\/(\d+)\/?$/, "shelf", () => import("./passage.js")],
+  [/^\/review\/(\d+)\/?$/, "shelf", () => import("./review.js")],
   [/^\/health-page\/?$/, "health", () => import("./health.js")],
 ];
 
@@ -64,5 +65,6 @@ document.addEventListener("keydown", (event) => {
 });
 
 addEventListener("popstate", open);
+takeToken();
 watch();
 open();

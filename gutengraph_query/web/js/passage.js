@@ -19,6 +19,12 @@ export async function openPassage(place, upTo) {
   }
 }
 
+/** A passage with its mark, to stand in another screen. */
+export async function passageLeaf(place, around, signal) {
+  const page = await load(place.book, place.start, { end: place.end, around }, signal);
+  return [heading(page, "h2"), text(page)];
+}
+
 const load = (book, start, query, signal) => get(`/passages/${book}/${start}`, query, signal);
 
 export async function open([book, start], signal) {
