@@ -20,6 +20,8 @@ class Answer(TypedDict):
     question: str
     mode: Mode
     routed_to: Route
+    notice: str
+    """Which brain could not be asked yet, and why; '' if none was left out."""
     answer: str
     known: bool
     citations: list[Citation]
@@ -64,6 +66,7 @@ def answer_of(state: QueryState, *, seconds: float) -> Answer:
         question=state["query"],
         mode=state["mode"],
         routed_to=state["routed_to"],
+        notice=state["notice"],
         answer=state["answer"],
         known=state["known"],
         citations=state["citations"],

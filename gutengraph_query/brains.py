@@ -147,6 +147,40 @@ class Brains:
             _ = self.library  # brings the graph's newest version here
         return self._published.current()
 
+    def graph_gap(self, book: int | None) -> NotBuilt | None:
+        """Why the graph brain knows nothing of `book` (None: of any book) yet; None if it can be asked.
+
+        A backfill makes the books' passages as it goes, and the library's graph after the last of them. Raises
+        StoreError.
+        """
+        try:
+            graph = self.published()
+        except NotBuilt as error:
+            missing = error
+        else:
+            if book is None or book in graph.books:
+                return None
+            left = next((left for left in graph.manifest.left_out if left.book == book), None)
+            why = left.reason if left else self.library.record(book).reason
+            missing = NotBuilt(
+                f"It is not in the published graph. {why}".strip(),
+                remedy=f"Run `gutengraph build {book}`.",
+                book=book,
+            )
+        records = {record.id: record for record in self.library.records()}
+        building = [record for record in records.values() if record.status == "building"]
+        parked = book is not None and records[book].status in ("parked", "failed")
+        if parked or not building:
+            return missing
+        titles = f"{building[0].id} {building[0].title}" + (
+            f" and {len(building) - 1} more" if len(building) > 1 else ""
+        )
+        return NotBuilt(
+            f"The library's graph is made after the last book, and {titles} is being built.",
+            remedy="Wait for it, or ask the passages meanwhile (mode vector).",
+            book=book,
+        )
+
     @cached_property
     def worker(self) -> CypherWorker:
         """Runs Cypher that nobody vouches for. Its process starts with the first statement."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from gutengraph_core.errors import NotBuilt
 from gutengraph_core.graph.read import Graph
 from gutengraph_query.brains import Brains
 
@@ -69,14 +68,8 @@ def relations(here: Brains, book: int) -> list[RelationRow]:
 
 def graph_with(here: Brains, book: int) -> Graph:
     """The published graph, if it has the book. Raises UnknownBook, NotBuilt with the reason."""
-    record = here.check_book(book)
-    graph = here.published()
-    if book in graph.books:
-        return graph
-    left = next((left for left in graph.manifest.left_out if left.book == book), None)
-    why = left.reason if left else (record.reason if record else "")
-    raise NotBuilt(
-        f"It is not in the published graph. {why}".strip(),
-        remedy=f"Run `gutengraph build {book}`.",
-        book=book,
-    )
+    here.check_book(book)
+    gap = here.graph_gap(book)
+    if gap is not None:
+        raise gap
+    return here.published()

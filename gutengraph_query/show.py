@@ -23,6 +23,8 @@ _ALIASES = 4
 def show_answer(here: Brains, answer: Answer) -> None:
     """The answer, then what each of its numbers points to, then how it came about."""
     console = Console()
+    if answer["notice"]:
+        console.print(f"[yellow]{escape(answer['notice'])}[/yellow]\n")
     console.print(escape(answer["answer"]))
     cited = [c for c in answer["citations"] if f"[{c['n']}]" in answer["answer"]]
     if cited:
@@ -38,7 +40,8 @@ def show_comparison(here: Brains, comparison: Comparison) -> None:
     console = Console()
     console.print(f"[bold]{escape(comparison['question'])}[/bold]")
     for mode, answer in comparison["answers"].items():
-        lines = [escape(answer["answer"]), ""]
+        noticed = [f"[yellow]{escape(answer['notice'])}[/yellow]", ""] if answer["notice"] else []
+        lines = [*noticed, escape(answer["answer"]), ""]
         cited = [c for c in answer["citations"] if f"[{c['n']}]" in answer["answer"]]
         lines += [_citation(here, citation) for citation in cited]
         lines += [f"[dim]{escape(path)}[/dim]" for path in answer["paths"]]

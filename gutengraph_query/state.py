@@ -107,6 +107,8 @@ class QueryState(TypedDict, total=False):
     routed_to: Route
     why: str
     """Why the supervisor chose that route."""
+    notice: str
+    """Which brain could not be asked yet, and why; '' if none was left out."""
     vector_results: list[PassageHit]
     graph_results: list[GraphHit]
     graph_passages: list[PassageHit]
@@ -129,6 +131,7 @@ class QueryState(TypedDict, total=False):
 def fresh() -> dict[str, Any]:
     """What each question starts from: with a checkpointer the state of the question before is still there."""
     return {
+        "notice": "",
         "vector_results": [],
         "graph_results": [],
         "graph_passages": [],

@@ -97,8 +97,10 @@ _EDGES: list[tuple[str, str, str, str, float]] = [
 ]
 
 
-def build_library(library: Library, *books: int, embedder: Embedder | None = None) -> None:
-    """Both brains of `books` (7 if none is named), as after a whole build."""
+def build_library(
+    library: Library, *books: int, embedder: Embedder | None = None, merged: bool = True
+) -> None:
+    """Both brains of `books` (7 if none is named), as after a whole build; before its last step if not `merged`."""
     from gutengraph_core.graph.build import build_merged
     from gutengraph_core.vectors import ChunkTable
 
@@ -109,7 +111,8 @@ def build_library(library: Library, *books: int, embedder: Embedder | None = Non
         rows = chunk_rows(book)
         vectors = used.embed_documents([row["text"] for row in rows])
         table.replace_book(book, pa.Table.from_pylist(rows, schema=tables.CHUNKS), vectors)
-    build_merged(library)
+    if merged:
+        build_merged(library)
 
 
 def node_id(name: str, book: int) -> str:

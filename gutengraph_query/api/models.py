@@ -106,6 +106,7 @@ class AnswerOut(BaseModel):
     mode: str
     routed_to: str
     why: str = Field(description="Why it was routed so.")
+    notice: str = Field(description="Which brain could not be asked yet, and why; '' if none was left out.")
     answer: str
     known: bool
     citations: list[Cited]

@@ -22,7 +22,8 @@ _SHORTEST_TITLE = 4
 def supervisor(state: QueryState) -> Update:
     """Reset what the question before left, find the book, choose the route.
 
-    An explicit mode skips the classification. Raises SettingsError for an unknown mode or no question, UnknownBook
+    An explicit mode skips the classification. Where the graph cannot be asked yet, hybrid and auto go to the
+    passages and say so (`notice`); graph raises NotBuilt. Raises SettingsError for an unknown mode or no question, UnknownBook
     or NotBuilt for a book that cannot be asked.
     """
     here = brains()
@@ -40,11 +41,17 @@ def supervisor(state: QueryState) -> Update:
         update["tokens"] = tokens
     else:
         route, why = mode, "as asked"
+    if route in ("graph", "hybrid") and (gap := here.graph_gap(book)) is not None:
+        if mode == "graph":
+            raise gap
+        route, why = "vector", "the graph brain cannot be asked yet"
+        update["notice"] = f"From the passages alone. {gap.what}"
     update |= {"routed_to": route, "why": why}
     scope = f" in book {book}" if book is not None else ""
     scope += f" up to chapter {up_to}" if up_to is not None else ""
     said = [] if _asked_by_message(state) else [HumanMessage(content=question)]
-    update["messages"] = [*said, message("supervisor", f"Routed to {route}{scope}: {why}.")]
+    routed = " ".join(filter(None, [f"Routed to {route}{scope}: {why}.", update["notice"]]))
+    update["messages"] = [*said, message("supervisor", routed)]
     return update
 
 

@@ -285,7 +285,7 @@ def test_compare_gives_three_answers_of_the_documented_shape(built: Path) -> Non
     assert list(found["answers"]) == ["vector", "graph", "hybrid"]
     for mode, answer in found["answers"].items():
         assert set(answer) == {
-            "question", "mode", "routed_to", "answer", "known", "citations", "cypher", "entry", "paths", "model",
+            "question", "mode", "routed_to", "notice", "answer", "known", "citations", "cypher", "entry", "paths", "model",
             "timings", "tokens",
         }  # fmt: skip
         assert answer["mode"] == answer["routed_to"] == mode

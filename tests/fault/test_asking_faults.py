@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import harbour_story as story
 import pytest
 from fakes import FakeLLM
 
-from gutengraph_core.errors import GutenGraphError, ModelUnreachable, UnknownBook
+from gutengraph_core.errors import GutenGraphError, ModelUnreachable, NotBuilt, UnknownBook
 from gutengraph_core.graph.build import build_merged
 from gutengraph_core.library import Library
 from gutengraph_core.llm.lock import model_lock
@@ -101,6 +102,25 @@ def test_a_book_is_removed_while_it_is_asked_about(library: Library) -> None:
     everywhere = run(me, "Who sat with Lucy?", mode="hybrid")
     assert {p["book"] for p in everywhere["vector_results"]} == {7}
     assert {hit["book"] for hit in everywhere["graph_results"]} == {7}
+
+
+def test_a_question_during_a_build_is_answered_from_what_is_there(library: Library) -> None:
+    story.build_library(library, 7)
+    story.build_library(library, 8, merged=False)
+    library.update(9, title="The Second Lamp", status="building", pid=os.getpid())
+    me = here(library.home)
+    waits = r"made after the last book, and 9 The Second Lamp is being built"
+    with pytest.raises(NotBuilt, match=f"{waits}.*ask the passages meanwhile"):
+        ask(me, CAPTAIN, mode="graph", book=8)
+    for mode in ("hybrid", "auto"):
+        answer = ask(me, CAPTAIN, mode=mode, book=8)  # type: ignore[arg-type]
+        assert answer["routed_to"] == "vector"
+        assert {c["book"] for c in answer["citations"]} == {8}
+        assert re.search(waits, answer["notice"])
+        assert ask(me, CAPTAIN, mode=mode, book=7)["notice"] == ""  # type: ignore[arg-type]
+    assert ask(me, CAPTAIN, mode="vector", book=8)["notice"] == ""
+    build_merged(library)
+    assert "Wren" in ask(me, CAPTAIN, mode="graph", book=8)["answer"]
 
 
 def test_the_model_stops_and_comes_back(library: Library) -> None:

@@ -46,7 +46,7 @@ export class Column {
   answer(answer) {
     this.node.dataset.state = answer.known ? "known" : "unknown";
     this.steps.remove();
-    show(this.body, answer.known ? this.known(answer) : this.unknown(answer), how(answer));
+    show(this.body, answer.notice ? h("p", { class: "notice" }, answer.notice) : null, answer.known ? this.known(answer) : this.unknown(answer), how(answer));
   }
 
   known(answer) {
