@@ -48,7 +48,7 @@ class Study:
         return EXPERIMENTS / self.name
 
 
-_STUDIES = ("cliff", "sweeps", "brains")
+_STUDIES = ("cliff", "sweeps", "judge", "brains")
 
 
 def all_studies() -> list[Study]:

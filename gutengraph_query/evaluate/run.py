@@ -98,7 +98,7 @@ def evaluate(here: Brains, gold_dir: Path, *, command: str, say: Say) -> Report:
 
 
 def _score_book(here: Brains, graph: Graph, book: GoldBook, say: Say) -> BookReport:
-    entries, relations = _what_was_found(graph, book.gutenberg_id)
+    entries, relations = what_was_found(graph, book.gutenberg_id)
     characters = [entry for entry, label in entries if label == "Character"]
     scores = {
         **character_scores(book, characters),
@@ -117,7 +117,8 @@ def _score_book(here: Brains, graph: Graph, book: GoldBook, say: Say) -> BookRep
     return BookReport(title=book.title, built=True, scores=scores, answers=answers)
 
 
-def _what_was_found(graph: Graph, book: int) -> tuple[list[tuple[Entry, str]], list[FoundRelation]]:
+def what_was_found(graph: Graph, book: int) -> tuple[list[tuple[Entry, str]], list[FoundRelation]]:
+    """A book's entries with their labels, and its relations, as the gold's scores take them."""
     nodes = [node for node in graph.vectors.nodes if node.book == book]
     entries = [
         (Entry(n.id, tuple(dict.fromkeys((n.name, *n.aliases))), n.standing == "cast"), n.label)
