@@ -106,6 +106,7 @@ def _relations(counts: dict[str, int]) -> Line:
         faults.append(f"{twins} nodes are written like a connected one")
     return Line(
         "relations",
-        f"{relations}, of which {counts.get('stated', 0)} stated; {counts.get('orphans', 0)} nodes stand alone",
+        f"{relations}, of which {counts.get('stated', 0)} stated; {counts.get('events', 0)} events; "
+        f"{counts.get('orphans', 0)} nodes stand alone",
         look="; ".join(faults),
     )

@@ -71,11 +71,12 @@ NODES = pa.schema(
         "standing": _STR,
         "role": _STR,  # protagonist | antagonist | supporting | minor; null where unknown
         "gender": _STR,  # M | F; null where the text does not say
-        "character_type": _STR,
-        "social_class": _STR,
+        "character_type": _STR,  # schema.CHARACTER_TYPES
+        "social_class": _STR,  # schema.SOCIAL_CLASSES
         "motivation": _STR,
         "arc": _STR,
-        "kind": _STR,
+        "raw": _STR,  # JSON: answers as given where they were brought to an enum, quotes with their offsets; null: none
+        "kind": _STR,  # '' | vessel | narrator | schema.EVENT_KINDS of an Event
         "mentions": _I32,
         "windows": _I32,
         "degree": _I32,

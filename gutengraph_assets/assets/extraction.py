@@ -126,7 +126,7 @@ def _report_names(step: BookStep, ledger: Ledger) -> None:
             [(row["name"], row["kind"], row["start_count"]) for row in found[:SHOWN]],
         ),
         "model": step.fields["llm"],
-        "ledger": _ledger_table(summary),
+        "ledger": ledger_table(summary),
         "ledger_file": dg.MetadataValue.path(str(ledger.path)),
         "attempted": summary.attempted,
         "asked": summary.asked,
@@ -142,7 +142,7 @@ def _report_names(step: BookStep, ledger: Ledger) -> None:
     }
 
 
-def _ledger_table(summary: Summary) -> dg.MarkdownMetadataValue:
+def ledger_table(summary: Summary) -> dg.MarkdownMetadataValue:
     """What was attempted, and what became of it, each with its share of what it is a part of."""
 
     def row(what: str, count: int, whole: int, of: str) -> tuple[str, str, str]:

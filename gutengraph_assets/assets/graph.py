@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from gutengraph_assets.assets.columns import described
-from gutengraph_assets.assets.extraction import filtered_entities, window_names
+from gutengraph_assets.assets.extraction import filtered_entities, ledger_table, window_names
 from gutengraph_assets.assets.library import chunks
 from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page, markdown_table, picture
 from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step, made_by_this_code, park
@@ -16,6 +16,8 @@ from gutengraph_assets.extraction.book_graph import build_book_graph, why_no_the
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import STEP
 from gutengraph_assets.extraction.notions.norms import load_norms
+from gutengraph_assets.extraction.reading.book import STEPS as READING_STEPS
+from gutengraph_assets.extraction.reading.book import Reader, reader_options
 from gutengraph_assets.how_it_went import how_it_went, verdict
 from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book
 from gutengraph_assets.pictures import draw_appearances, draw_network
@@ -29,6 +31,7 @@ from gutengraph_core.graph.build import build_merged
 from gutengraph_core.graph.schema import NODE_TABLES, NOTIONS, REL_TABLES
 from gutengraph_core.graph.stage import is_complete
 from gutengraph_core.library import BookRecord
+from gutengraph_core.settings import load_settings
 from gutengraph_core.tables import EDGES, EVIDENCE, MERGES, NODES
 from gutengraph_core.vectors import ChunkTable
 
@@ -48,7 +51,8 @@ _FILES = {
     partitions_def=books,
     group_name="graph",
     kinds={"parquet", "graph"},
-    pool=pool(None, uses_card=True),
+    # The embedded model is a base model, which is asked nothing here.
+    pool=pool(None if load_settings().llm == "embedded" else "llm", uses_card=True),
     owners=OWNERS,
     code_version=code_version(
         "gutengraph_assets.extraction", "gutengraph_assets.pictures", "gutengraph_core.tables"
@@ -56,9 +60,9 @@ _FILES = {
     metadata={"dagster/column_schema": described("edges", EDGES)},
 )
 def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
-    """The book's own graph, survivors of the filter only: roles and genders, relations with the sentence that
-    says them, every mention tied to its passage, a vector on every node. Four files, the same bytes for the
-    same input."""
+    """The book's own graph, survivors of the filter only: roles and genders, relations and events with the sentence
+    that says them, every mention tied to its passage, a vector on every node. An instruct model draws the cast
+    and reads the chapters besides, each call in the ledger. Four files, the same bytes for the same input."""
 
     def depends(record: BookRecord) -> dict[str, object]:
         if reason := parked_reason(record):
@@ -68,6 +72,7 @@ def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) ->
             "embedder": str(gutengraph.models.embedder.identity),
             "kind": record.kind,
             "norms": norms.model_dump_json() if norms else "",
+            "reader": reader_options(gutengraph.models.llm, gutengraph.settings),
         }
 
     with book_step(context, gutengraph, depends=depends, outputs=tuple(_FILES)) as step:
@@ -79,15 +84,18 @@ def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) ->
                 Path(name).name: sha256(step.library.path(step.book, name)) for name in _FILES
             }
         else:
+            ledger = Ledger(step.library.path(step.book, "ledger.jsonl"), book=step.book)
+            if any(entry.to_retry for name in READING_STEPS for entry in ledger.standing(name)):
+                step.fresh = False
             if not step.fresh:
-                _build(step, gutengraph)
-            _report(step, gutengraph)
+                _build(step, gutengraph, ledger)
+            _report(step, gutengraph, ledger)
         _draw(step)
         _show_how_it_went(step, gutengraph)
     return step.result
 
 
-def _build(step: BookStep, gutengraph: GutenGraph) -> None:
+def _build(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> None:
     embedder = gutengraph.models.embedder
     _, passages = ChunkTable.open(step.library, embedder.identity).rows(step.book)
     graph = build_book_graph(
@@ -100,18 +108,20 @@ def _build(step: BookStep, gutengraph: GutenGraph) -> None:
         settings=gutengraph.settings,
         embedder=embedder,
         passages=passages,
+        reader=Reader(gutengraph.models.llm, ledger, gutengraph.settings),
     )
     write_book_graph(step.library, step.book, graph)
     step.counts = graph.counts
 
 
-def _report(step: BookStep, gutengraph: GutenGraph) -> None:
+def _report(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> None:
     nodes = step.table("graph/nodes.parquet").drop_columns(["embedding"]).to_pylist()
     edges = step.table("graph/edges.parquet").to_pylist()
     names = {node["id"]: node["name"] for node in nodes}
     cast = [n for n in nodes if n["label"] == "Character" and n["standing"] == "cast"]
     cast.sort(key=lambda n: (-n["windows"], n["name"]))
     edges.sort(key=lambda e: (-e["confidence"], e["start"]))
+    counts = {**step.record.counts, **step.counts}
     step.text = f"{len(nodes):,} nodes, {len(cast)} of them cast, {len(edges):,} relations"
     step.metadata = {
         "dagster/row_count": len(edges),
@@ -123,6 +133,14 @@ def _report(step: BookStep, gutengraph: GutenGraph) -> None:
             [(n["name"], n["role"], n["gender"], n["windows"], n["degree"]) for n in cast[:SHOWN]],
         ),
         "themes": _themes(nodes, step, gutengraph),
+        "events": markdown_table(
+            ("event", "kind", "mentions"),
+            [(n["name"], n["kind"], n["mentions"]) for n in nodes if n["label"] == "Event"],
+        ),
+        "normalised": counts.get("normalised", 0),
+        "not_normalised": counts.get("not_normalised", 0),
+        "portraits": counts.get("portraits", 0),
+        **{f"{name}_ledger": ledger_table(ledger.summary(name)) for name in _read_steps(ledger)},
         "relations": markdown_table(
             ("who", "is", "whom", "confidence", "quote"),
             [
@@ -131,6 +149,11 @@ def _report(step: BookStep, gutengraph: GutenGraph) -> None:
             ],
         ),
     }
+
+
+def _read_steps(ledger: Ledger) -> list[str]:
+    """Steps in which an instruct model read the book."""
+    return [name for name in READING_STEPS if ledger.summary(name).asked]
 
 
 def _schema_table() -> dg.MarkdownMetadataValue:

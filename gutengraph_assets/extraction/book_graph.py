@@ -11,16 +11,23 @@ from typing import Any
 import pyarrow as pa
 
 from gutengraph_assets.extraction.book_text import BookText
-from gutengraph_assets.extraction.enrichment import enrich, roles
+from gutengraph_assets.extraction.canon import Normaliser
+from gutengraph_assets.extraction.enrichment import enrich
 from gutengraph_assets.extraction.entities import Entity, Mention, Person, locate, windows_of
+from gutengraph_assets.extraction.events.find import FoundEvents, find_events
+from gutengraph_assets.extraction.events.told import with_told
 from gutengraph_assets.extraction.filter import book_text
 from gutengraph_assets.extraction.notions.find import Notion, find_notions
 from gutengraph_assets.extraction.notions.norms import load_norms
+from gutengraph_assets.extraction.notions.told import told_notions
 from gutengraph_assets.extraction.promotion import promote, with_rare
+from gutengraph_assets.extraction.reading.book import BookReading, Reader, read_book
+from gutengraph_assets.extraction.reading.chapters import Shown
 from gutengraph_assets.extraction.relations.find import FoundRelations, Relation, find_relations
+from gutengraph_assets.extraction.traits import Traits, traits
 from gutengraph_core.embedding.protocol import Embedder, EmbeddingIdentity, Matrix
 from gutengraph_core.files import sha256, write_table
-from gutengraph_core.graph.schema import STATED
+from gutengraph_core.graph.schema import NOTIONS, STATED
 from gutengraph_core.library import BookRecord, Kind, Library
 from gutengraph_core.names import slug, squeeze, words
 from gutengraph_core.settings import Settings
@@ -40,7 +47,8 @@ class BookGraph:
     orphans: list[str]
     """Genuine ones: nodes without any relation, kept with their mentions."""
     counts: dict[str, int]
-    """cast, mentioned, locations, objects, relations, stated, orphans, orphan_twins, themes, atmospheres, …"""
+    """cast, mentioned, locations, objects, events, relations, stated, orphans, orphan_twins, themes, atmospheres,
+    normalised (answers brought to an enum), not_normalised (that fit none), …"""
 
 
 def build_book_graph(
@@ -54,29 +62,38 @@ def build_book_graph(
     settings: Settings,
     embedder: Embedder | None = None,
     passages: Matrix | None = None,
+    reader: Reader | None = None,
 ) -> BookGraph:
     """Enrich the entities, find their relations and assemble the graph. The same input gives the same tables.
 
     `entities` and `merges` are what `filter_entities` gave; `chunks` needs `id`, `chapter`, `start` and `end`.
     Without an `embedder` the nodes' embeddings are null; with one and `passages`, the vectors of `chunks`
-    [len(chunks), dimension], a work that is not non-fiction has its themes and atmospheres.
+    [len(chunks), dimension], a work that is not non-fiction has its themes and atmospheres. With a `reader` whose model
+    follows instructions it has portraits, and its events and themes come from the chapters too. Raises what the model
+    raises.
     """
     text = book_text(record, body, windows)
     rows = with_rare(entities.to_pylist(), record.kind)
     people, others = enrich(text, rows, locate(text, rows))
     found = find_relations(text, people, others)
     people, relations = promote(people, found.relations, record.kind)
-    edges = _verified(body, relations)
-    kept: list[Entity] = [*people, *others]
+    normaliser = Normaliser()
+    reading = BookReading()
+    if reader is not None and record.kind != "non-fiction":
+        reading = read_book(text, people, others, reader, normaliser)
+    events = find_events(text, people, others, book=record.id, kind=record.kind)
+    events = with_told(text, events, reading.chapters.events, book=record.id)
+    edges = _verified(body, [*relations, *events.edges])
+    kept: list[Entity] = [*people, *others, *events.events]
     degree = _degrees(edges)
     twins, orphans = _orphans(kept, degree)
-    role = roles(text, people)
-    nodes = [_node(record.id, entity, text, degree[entity.id], role) for entity in kept]
+    known = traits(text, people, reading.portraits, normaliser)
+    nodes = [_node(record.id, entity, text, degree[entity.id], known) for entity in kept]
     if embedder is not None and nodes:
         described = [describe(entity, edges, {e.id: e.name for e in kept}) for entity in kept]
         for node, vector in zip(nodes, embedder.embed_documents(described), strict=True):
             node["embedding"] = vector.tolist()
-    notions = _notions(record, embedder, passages, settings)
+    notions = _notions(record, embedder, passages, settings, reading.chapters.notions, chunks)
     nodes += [_notion_node(record.id, notion) for notion in notions]
     evidence = _evidence(text, kept, chunks) + _resting(record.id, notions, text, chunks)
     alive = {entity.id for entity in kept}
@@ -87,7 +104,9 @@ def build_book_graph(
         merges=pa.Table.from_pylist([m for m in merges.to_pylist() if m["entity"] in alive], schema=MERGES),
         orphan_twins=twins,
         orphans=orphans,
-        counts=_counts(kept, edges, found, orphans, twins) | _notion_counts(notions),
+        counts=_counts(kept, edges, found, orphans, twins)
+        | _notion_counts(notions)
+        | _answer_counts(normaliser, events, reading),
     )
 
 
@@ -124,13 +143,21 @@ def why_no_themes(kind: Kind, identity: EmbeddingIdentity, settings: Settings) -
 
 
 def _notions(
-    record: BookRecord, embedder: Embedder | None, passages: Matrix | None, settings: Settings
+    record: BookRecord,
+    embedder: Embedder | None,
+    passages: Matrix | None,
+    settings: Settings,
+    shown: Sequence[Shown],
+    chunks: pa.Table,
 ) -> list[Notion]:
-    """The book's themes and atmospheres."""
+    """The book's themes and atmospheres: the model's; by the passages' vectors where it names none with support."""
     if record.kind == "non-fiction" or embedder is None or passages is None:
         return []
+    told = told_notions(shown, chunks["start"].to_pylist(), embedder)
     norms = load_norms(embedder.identity, settings.home)
-    return find_notions(passages, embedder, norms) if norms else []
+    labels = {notion.label for notion in told}
+    measured = find_notions(passages, embedder, norms) if norms and len(labels) < len(NOTIONS) else []
+    return told + [notion for notion in measured if notion.label not in labels]
 
 
 def _notion_id(book: int, notion: Notion) -> str:
@@ -171,6 +198,15 @@ def _notion_counts(notions: Sequence[Notion]) -> dict[str, int]:
     return {"themes": count["Theme"], "atmospheres": count["Atmosphere"]}
 
 
+def _answer_counts(normaliser: Normaliser, events: FoundEvents, reading: BookReading) -> dict[str, int]:
+    return {
+        "normalised": normaliser.normalised + events.normalised + reading.chapters.normalised,
+        "not_normalised": normaliser.unknown,
+        "portraits": len(reading.portraits),
+        "events_dropped": sum(events.dropped.values()),
+    }
+
+
 def _degrees(edges: Sequence[Relation]) -> Counter[str]:
     """Distinct neighbours over both relationship tables."""
     neighbours: dict[str, set[str]] = defaultdict(set)
@@ -194,7 +230,9 @@ def _orphans(kept: Sequence[Entity], degree: Mapping[str, int]) -> tuple[list[tu
     return twins, genuine
 
 
-def _node(book: int, entity: Entity, text: BookText, degree: int, role: Mapping[str, str]) -> dict[str, Any]:
+def _node(
+    book: int, entity: Entity, text: BookText, degree: int, known: Mapping[str, Traits]
+) -> dict[str, Any]:
     person = entity if isinstance(entity, Person) else None
     return {
         "id": entity.id,
@@ -203,8 +241,7 @@ def _node(book: int, entity: Entity, text: BookText, degree: int, role: Mapping[
         "name": entity.name,
         "aliases": list(entity.aliases),
         "standing": entity.standing,
-        "role": role.get(entity.id),
-        "gender": person.gender if person else None,
+        **known.get(entity.id, {}),
         "kind": "narrator" if person and person.narrator else entity.kind,
         "mentions": len(entity.mentions),
         "windows": len(windows_of(text, entity.mentions)),
@@ -277,6 +314,7 @@ def _counts(
         "mentioned": standing["mentioned"],
         "locations": labels["Location"],
         "objects": labels["Object"],
+        "events": labels["Event"],
         "relations": len(edges),
         "stated": sum(edge.confidence >= STATED for edge in edges),
         "relations_dropped": sum(found.dropped.values()),

@@ -12,8 +12,11 @@ SYMMETRIC: frozenset[str] = frozenset(
 DIRECTED: frozenset[str] = frozenset(
     "parent_of step_parent_of grandparent_of aunt_or_uncle_of loves employer_of serves works_for owner_of "
     "captain_of first_mate_of second_mate_of third_mate_of harpooneer_of coxswain_of boatswain_of teacher_of "
-    "student_at governess_of guardian_of patron_of creator_of kills patient_of lives_in born_in".split()
+    "student_at governess_of guardian_of patron_of creator_of kills patient_of lives_in born_in "
+    "takes_part_in happens_at".split()
 )
+TAKES_PART, HAPPENS_AT = "takes_part_in", "happens_at"
+"""A Character in an Event (who dies, marries, is tried), and an Event at a Location."""
 
 RELATION_TYPES: frozenset[str] = SYMMETRIC | DIRECTED
 """Read: a is TYPE b. `related_to` where the text says no more."""
@@ -27,6 +30,16 @@ NOTIONS: dict[str, str] = {"Theme": "HAS_THEME", "Atmosphere": "HAS_ATMOSPHERE"}
 """Nodes that rest on passages and not on mentions, and how the book has them."""
 
 ROLES: tuple[str, ...] = ("protagonist", "antagonist", "supporting", "minor")
+CHARACTER_TYPES: tuple[str, ...] = ("human", "animal", "creature", "spirit")
+SOCIAL_CLASSES: tuple[str, ...] = (
+    "royalty", "nobility", "gentry", "clergy", "officer", "professional", "trade", "labour", "servant", "outcast",
+)  # fmt: skip
+EVENT_KINDS: tuple[str, ...] = (
+    "death", "killing", "execution", "burial", "birth", "marriage", "elopement", "trial", "arrest", "escape", "crime",
+    "battle", "gathering", "uprising", "disaster", "treaty", "journey", "meeting", "discovery", "quarrel", "illness",
+)  # fmt: skip
+"""What may stand in `role`, `character_type` and `social_class` of a Character and in `kind` of an Event; null (or '')
+where nothing is known. A knight and his lady are of the nobility, a ship's captain is an officer."""
 
 INTERACTS_PAIRS: tuple[tuple[Label, Label], ...] = (
     ("Character", "Location"),
@@ -121,6 +134,7 @@ NODE_TABLES: tuple[NodeTable, ...] = (
             "social_class": "STRING",
             "motivation": "STRING",
             "arc": "STRING",
+            "raw": "STRING",
             **_COUNTS,
             "embedding": VECTOR,
         },

@@ -20,7 +20,7 @@ from gutengraph_query.views.arc import Arc, arc
 from gutengraph_query.views.ledger import StepSummary, ledger
 from gutengraph_query.views.notions import Merge, Notion, merges, notions
 from gutengraph_query.views.passage import Page, page
-from gutengraph_query.views.people import Being, Network, Relation
+from gutengraph_query.views.people import Being, Event, Network, Relation
 from gutengraph_query.views.shelf import BookView, Shelved, book_view, examples, shelf
 
 CHECKS_KEPT_S = 30.0
@@ -95,6 +95,12 @@ def graph(book: BookId, here: Here, up_to: UpTo = None) -> Network:
 def places(book: BookId, here: Here, up_to: UpTo = None) -> list[Being]:
     """Most mentioned first."""
     return people.places(_network(here, book, up_to))
+
+
+@router.get("/books/{book}/events", summary="What happens", tags=["books"], responses=responses(404, 409))
+def events(book: BookId, here: Here, up_to: UpTo = None) -> list[Event]:
+    """In the book's order, each with who took part, where, and the sentence that says so."""
+    return people.events(_network(here, book, up_to))
 
 
 @router.get(

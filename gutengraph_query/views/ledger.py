@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from gutengraph_core.library import Library
 
 _FAILED = ("no_json", "other_shape")
-_ITEMS = {"names": "names", "enrichment": "characters", "relations": "pairs"}
+_ITEMS = {"names": "names", "enrichment": "characters", "chapters": "parts of chapters", "relations": "pairs"}
 
 
 class StepSummary(BaseModel):
@@ -103,7 +103,8 @@ def _summary(step: str, rows: list[dict[str, Any]], basis: str, seconds: float) 
 
 def _in_words(found: StepSummary, standing: list[dict[str, Any]]) -> str:
     windows = sum(bool(row.get("words")) for row in standing) * 2 > len(standing)
-    items = "windows" if windows else _ITEMS.get(found.step, "items")
+    read = found.step in ("enrichment", "chapters")
+    items = "windows" if windows and not read else _ITEMS.get(found.step, "items")
     # '(survey)', '(beings)': entries about the whole text and no single item
     parts = [f"{sum(not str(row['item']).startswith('(') for row in standing):,} {items}"]
     if found.asked:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, Field
 
 from gutengraph_core.graph.read import Edge, Graph, Node, book_of
-from gutengraph_core.graph.schema import LABELS, STATED
+from gutengraph_core.graph.schema import HAPPENS_AT, LABELS, STATED, TAKES_PART
 from gutengraph_core.library import Library
 from gutengraph_query.views.appearances import Appearances, Seen, appearances
 
@@ -29,7 +29,15 @@ class Being(BaseModel):
     standing: str = Field(description="Of a character: cast or mentioned. Else empty.")
     role: str | None = Field(description="A judgement on the whole book: not given with `up_to`.")
     gender: str | None
-    kind: str = Field(description="Of a place or thing, for instance 'vessel'.")
+    character_type: str | None = Field(
+        default=None, description="Not given with `up_to`, as all down to `arc`."
+    )
+    social_class: str | None = None
+    motivation: str | None = Field(
+        default=None, description="By an instruct model only, from a quote that stands."
+    )
+    arc: str | None = None
+    kind: str = Field(description="Of a place, thing or event, for instance 'vessel' or 'battle'.")
     mentions: int
     windows: int
     degree: int = Field(description="Distinct neighbours over the relations that are given.")
@@ -52,6 +60,15 @@ class Relation(BaseModel):
     how: str
     confidence: float
     stated: bool = Field(description="The text says so; else it is likely.")
+
+
+class Event(BaseModel):
+    """Something that happens in a book, or that it names."""
+
+    event: Being
+    people: list[Being] = Field(description="Who took part: who died, married, was tried.")
+    places: list[Being]
+    told: list[Relation] = Field(description="The sentences that say so.")
 
 
 class Together(BaseModel):
@@ -85,7 +102,11 @@ def network(graph: Graph, library: Library, book: int, *, up_to: int | None = No
     ]
     shown = {n.id: seen.by_node.get(n.id, _NOWHERE).shown_name(n.name, up_to) for n in nodes.values()}
     near = _neighbours(edges)
-    beings = [_being(n, seen, shown[n.id], len(near.get(n.id, ())), up_to) for n in nodes.values()]
+    traits = _traits(graph, book) if up_to is None else {}
+    beings = [
+        _being(n, seen, shown[n.id], len(near.get(n.id, ())), up_to, traits.get(n.id, {}))
+        for n in nodes.values()
+    ]
     beings.sort(key=lambda b: (-b.degree, -b.mentions, b.id))
     told = [_relation(edge, shown) for edge in edges]
     return Network(
@@ -112,6 +133,24 @@ def cast(found: Network) -> list[Being]:
 def places(found: Network) -> list[Being]:
     """The places, most mentioned first."""
     return sorted((b for b in found.nodes if b.label == "Location"), key=lambda b: (-b.mentions, b.id))
+
+
+def events(found: Network) -> list[Event]:
+    """The events in the book's order, each with who took part and where."""
+    named = {being.id: being for being in found.nodes}
+    told = [b for b in found.nodes if b.label == "Event"]
+    listed = []
+    for being in sorted(told, key=lambda b: (b.first, b.id)):
+        own = [e for e in found.edges if being.id in (e.source, e.target)]
+        listed.append(
+            Event(
+                event=being,
+                people=[named[e.source] for e in own if e.type == TAKES_PART],
+                places=[named[e.target] for e in own if e.type == HAPPENS_AT],
+                told=own,
+            )
+        )
+    return listed
 
 
 def _met(seen: Appearances, node: Node, up_to: int | None) -> bool:
@@ -143,7 +182,24 @@ def _together(seen: Appearances, nodes: list[str], up_to: int | None) -> list[To
     return found
 
 
-def _being(node: Node, seen: Appearances, name: str, degree: int, up_to: int | None) -> Being:
+def _traits(graph: Graph, book: int) -> dict[str, dict[str, str | None]]:
+    """What is known of each character beside role and gender, by id."""
+    rows = graph.rows(
+        "MATCH (c:Character) WHERE starts_with(c.id, $prefix) RETURN c.id AS id, c.character_type AS character_type, "
+        "c.social_class AS social_class, c.motivation AS motivation, c.arc AS arc",
+        {"prefix": f"{book}:"},
+    )
+    return {row.pop("id"): row for row in rows}
+
+
+def _being(
+    node: Node,
+    seen: Appearances,
+    name: str,
+    degree: int,
+    up_to: int | None,
+    traits: Mapping[str, str | None],
+) -> Being:
     where = seen.by_node.get(node.id, _NOWHERE)
     return Being(
         id=node.id,
@@ -153,6 +209,7 @@ def _being(node: Node, seen: Appearances, name: str, degree: int, up_to: int | N
         standing=node.standing,
         role=node.role if up_to is None else None,
         gender=node.gender,
+        **traits,
         kind=node.kind,
         mentions=node.mentions if up_to is None else where.mentions(up_to),
         windows=node.windows,

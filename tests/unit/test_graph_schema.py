@@ -28,7 +28,7 @@ def test_arrows_show_direction_and_properties() -> None:
 
 def test_symmetric_and_directed_types_are_apart() -> None:
     assert not schema.SYMMETRIC & schema.DIRECTED
-    assert len(schema.RELATION_TYPES) == 35
+    assert len(schema.RELATION_TYPES) == 37
 
 
 def test_vectors_have_the_dimension_that_was_asked_for() -> None:

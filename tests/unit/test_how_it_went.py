@@ -23,6 +23,7 @@ COUNTS = {
     "dropped": 12,
     "relations": 7,
     "stated": 2,
+    "events": 3,
     "orphans": 40,
     "orphan_twins": 0,
 }
@@ -47,7 +48,7 @@ def test_a_good_book_asks_for_no_look() -> None:
     shown = {line.what: line.came_out for line in lines}
     assert shown["text"] == "70,000 words, 20 chapters, fiction, language 'en'"
     assert shown["cast"] == "30 of 50 persons, 8 only mentioned, 12 dropped"
-    assert shown["relations"] == "7, of which 2 stated; 40 nodes stand alone"
+    assert shown["relations"] == "7, of which 2 stated; 3 events; 40 nodes stand alone"
 
 
 @pytest.mark.parametrize(

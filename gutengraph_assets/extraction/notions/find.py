@@ -63,6 +63,11 @@ def find_notions(passages: Matrix, embedder: Embedder, norms: Norms) -> list[Not
     return found
 
 
+def described(embedder: Embedder, label: NotionLabel) -> dict[str, tuple[float, ...]]:
+    """Name -> vector of its sentence, for a whole vocabulary."""
+    return {n: tuple(v.tolist()) for n, v in zip(VOCABULARY[label], _vectors(embedder, label), strict=True)}
+
+
 _embedded: dict[tuple[str, NotionLabel], Matrix] = {}
 
 

@@ -25,6 +25,7 @@ from gutengraph_assets.extraction.relations.nearby import Nearby
 from gutengraph_assets.extraction.relations.owners import Owners
 from gutengraph_assets.extraction.relations.possible import Arbiter
 from gutengraph_assets.extraction.relations.precision import PRECISION
+from gutengraph_assets.extraction.relations.quoting import cut
 from gutengraph_assets.extraction.speech import Speeches
 from gutengraph_assets.extraction.tellers import Tellers
 from gutengraph_core.graph.schema import SYMMETRIC
@@ -36,10 +37,6 @@ MOST = 0.97
 """However many sentences agree, a rule that reads no plot may be wrong."""
 ROUNDS = 2
 """Of conclusions: a brother's mother is a mother, whose sister is an aunt."""
-_QUOTE_MOST = 300
-"""Characters of a quote; a longer sentence is cut to the stretch around the names."""
-_QUOTE_MARGIN = 40
-"""Characters left on both sides of the names, to the next word, when a sentence is cut."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +124,7 @@ def _inferred(
         if reason := arbiter.refuse(claim):
             dropped[reason] += 1
             continue
-        start, end = _cut(text, start, end, [*places[a], *places[b]])
+        start, end = cut(text, start, end, [*places[a], *places[b]])
         how = ",".join(sorted({f"inferred:{c.family}" for _, c in drawn}))
         found[key] = Relation(
             source=a,
@@ -192,7 +189,7 @@ def _relation(
     best = min(claims, key=lambda c: (-c.confidence, c.end - c.start, c.start))
     families = sorted({claim.family for claim in claims}, key=lambda family: (-PRECISION[family], family))
     ways = [f"pattern:{family}" for family in families]
-    start, end = _cut(text, best.start, best.end, [*places[a], *places[b]])
+    start, end = cut(text, best.start, best.end, [*places[a], *places[b]])
     return Relation(
         source=a,
         target=b,
@@ -205,17 +202,3 @@ def _relation(
         how=",".join(ways),
         confidence=score,
     )
-
-
-def _cut(text: BookText, start: int, end: int, mentions: Sequence[Mention]) -> tuple[int, int]:
-    """The stretch itself, or of a long one what lies around the names of both ends that stand in it."""
-    inside = [m for m in mentions if start <= m.start and m.end <= end]
-    if end - start <= _QUOTE_MOST or not inside:
-        return start, end
-    first = max(start, min(m.start for m in inside) - _QUOTE_MARGIN)
-    last = min(end, max(m.end for m in inside) + _QUOTE_MARGIN)
-    while first > start and not text.body[first - 1].isspace():
-        first -= 1
-    while last < end and not text.body[last].isspace():
-        last += 1
-    return first, last

@@ -1,4 +1,4 @@
-// A book: its cast, its network, its arc, its places and themes, and what its build counted.
+// A book: its cast, its network, its arc, its places, events and themes, and what its build counted.
 
 import { get } from "./api.js";
 import { askField } from "./askfield.js";
@@ -8,7 +8,7 @@ import { count, failure, h, main, number, people, show, skeleton, withCode } fro
 import { placeLink } from "./footnotes.js";
 import { go } from "./main.js";
 import { networkFigure } from "./network.js";
-import { openBeing } from "./person.js";
+import { chapterName, openBeing } from "./person.js";
 
 export async function open([id], signal) {
   const given = new URLSearchParams(location.search);
@@ -31,12 +31,13 @@ export async function open([id], signal) {
   show(
     main(),
     header(book, upTo),
-    h("nav", { class: "parts", "aria-label": "Parts of this screen" }, [["people", "People"], ["network", "Network"], ["arc", "Arc"], ["places", "Places"], ["themes", "Themes"], ["built", "How it was built"]].map(([to, name]) => h("a", { href: `#${to}` }, name))),
+    h("nav", { class: "parts", "aria-label": "Parts of this screen" }, [["people", "People"], ["network", "Network"], ["arc", "Arc"], ["places", "Places"], ["events", "Events"], ["themes", "Themes"], ["built", "How it was built"]].map(([to, name]) => h("a", { href: `#${to}` }, name))),
     h("section", { class: "hero small" }, askField({ settings: () => ({ book: id, upTo }), signal, book: id, upTo })),
     part("people", "People", 8),
     part("network", "Network", 6),
     part("arc", "Arc", 6),
     h("div", { class: "pair" }, part("places", "Places"), part("themes", "Themes and atmosphere")),
+    part("events", "Events", 3),
     part("built", "How it was built"),
   );
   if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
@@ -58,6 +59,7 @@ export async function open([id], signal) {
     fill("network", () => graph, (found) => networkFigure(found, book, upTo, choose, signal)),
     fill("arc", () => get(`/books/${id}/arc`, { up_to: upTo }, signal), (found) => arcFigures(found, book, upTo, signal)),
     fill("places", of("Location"), (found) => placesPart(found, last, choose)),
+    fill("events", () => get(`/books/${id}/events`, { up_to: upTo }, signal), (found) => eventsPart(found, book, upTo, choose)),
     fill("themes", () => get(`/books/${id}/themes`, { up_to: upTo }, signal), (found) => themesPart(found, book, upTo)),
     fill("built", () => get(`/books/${id}/ledger`, {}, signal), (found) => builtPart(found, book)),
   ]);
@@ -97,6 +99,21 @@ function placesPart(found, chapters, choose) {
     h("ul", { class: "places" }, sorted.slice(0, 10).map(row)),
     sorted.length > 10 ? h("details", { class: "more" }, h("summary", {}, `${sorted.length - 10} more`), h("ul", { class: "places" }, sorted.slice(10).map(row))) : "",
   ];
+}
+
+function eventsPart(found, book, upTo, choose) {
+  if (!found.length) {
+    document.querySelector('nav.parts a[href="#events"]')?.remove();
+    return h("p", { class: "quiet" }, "Its text names no event in so many words.");
+  }
+  const row = ({ event, people, places }) => h(
+    "li",
+    {},
+    nameButton(event, choose),
+    h("span", { class: "quiet" }, ` ${[event.kind, ...people.map((p) => p.name), ...places.map((p) => p.name)].filter(Boolean).join(" · ")} `),
+    placeLink({ book: book.id, start: event.first[0], end: event.first[1], title: book.title }, chapterName(book, event.chapters[0]?.[0]), upTo),
+  );
+  return h("ul", { class: "events" }, found.map(row));
 }
 
 function themesPart(found, book, upTo) {

@@ -19,12 +19,14 @@ export async function openBeing(network, id, book, upTo) {
   const company = network.together.filter((t) => t.a === id || t.b === id).slice(0, 6);
   const name = (other) => network.nodes.find((n) => n.id === other)?.name ?? other;
   const others = being.aliases.filter((a) => a !== being.name);
-  const facts = [being.role, { M: "male", F: "female" }[being.gender], being.kind, count(being.mentions, "mention")].filter(Boolean);
+  const facts = [being.role, { M: "male", F: "female" }[being.gender], being.character_type, being.social_class, being.kind, count(being.mentions, "mention")].filter(Boolean);
   const joins = h("div");
   openDrawer(
     being.name,
     h("p", { class: "figures" }, facts.join(" · ")),
     others.length ? h("p", {}, h("span", { class: "quiet" }, "Also "), others.join(", ")) : null,
+    being.motivation ? h("p", {}, h("span", { class: "quiet" }, "Wants: "), being.motivation) : null,
+    being.arc ? h("p", {}, h("span", { class: "quiet" }, "Changes: "), being.arc) : null,
     spark(being.chapters, book.chapters.length, { width: 320, height: 40 }),
     h("p", {}, placeLink({ book: book.id, start: being.first[0], end: being.first[1], title: book.title }, "First mention", upTo)),
     h("h3", {}, relations.length ? count(relations.length, "relation") : "No relation is told in so many words"),

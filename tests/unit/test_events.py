@@ -1,0 +1,129 @@
+"""Events by rule: what a text tells as a fact of somebody, and nothing that is feared, planned or asked."""
+
+from __future__ import annotations
+
+import pytest
+from stories import text_of
+
+from gutengraph_assets.extraction.entities import Entity, Person, locate
+from gutengraph_assets.extraction.events.find import FoundEvents, find_events
+from gutengraph_assets.extraction.events.told import with_told
+from gutengraph_assets.extraction.reading.chapters import Told
+from gutengraph_core.graph.schema import EVENT_KINDS
+from gutengraph_core.library import Kind
+from gutengraph_core.names import squeeze
+
+NAMES = {
+    "Amos Thorne": "cast",
+    "Amos": "cast",
+    "Mrs. Quill": "cast",
+    "Zebedee": "mentioned",
+    "Saltby": "place",
+}
+
+
+def events(body: str, *, kind: Kind = "fiction") -> FoundEvents:
+    text = text_of(body)
+    groups: dict[str, tuple[str, ...]] = {
+        "Amos Thorne": ("Amos Thorne", "Amos"),
+        "Mrs. Quill": ("Mrs. Quill",),
+        "Zebedee": ("Zebedee",),
+    }
+    rows = [{"id": name, "aliases": list(aliases)} for name, aliases in groups.items()]
+    rows.append({"id": "Saltby", "aliases": ["Saltby"]})
+    found = locate(text, rows)
+    people = [
+        Person(name, "Character", name, aliases, NAMES[name], "", tuple(found[name]))
+        for name, aliases in groups.items()
+    ]
+    place = Entity("Saltby", "Location", "Saltby", ("Saltby",), "kept", "", tuple(found["Saltby"]))
+    result = find_events(text, people, [place], book=7, kind=kind)
+    for edge in result.edges:
+        assert squeeze(body[edge.start : edge.end]) == edge.quote
+    return result
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "kind"),
+    [
+        ("They spoke of the murder of poor Amos, and wept.", "murder of Amos Thorne", "killing"),
+        ("He came to Amos Thorne's wedding in a cart.", "wedding of Amos Thorne", "marriage"),
+        ("Amos was drowned in the bay.", "death of Amos Thorne", "death"),
+        ("At last Amos Thorne had suddenly died.", "death of Amos Thorne", "death"),
+        ("Mrs. Quill was arrested the same night.", "arrest of Mrs. Quill", "arrest"),
+        ("She wore it at the ball at Saltby.", "ball at Saltby", "gathering"),
+        (
+            "Who forgets the Saltby murder?\n\nThe Saltby murder made him known.",
+            "murder in Saltby",
+            "killing",
+        ),
+        ("His father fell at the battle of Corunna.", "battle of Corunna", "battle"),
+    ],
+)
+def test_what_the_text_states_is_an_event(body: str, name: str, kind: str) -> None:
+    (event,) = events(body).events
+    assert (event.name, event.kind) == (name, kind)
+    assert kind in EVENT_KINDS
+    assert event.label == "Event"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "She feared the death of Amos above all.",
+        "If Amos was killed, who would pay?",
+        "Was Amos dead?",
+        "They never heard of the arrest of Amos.",
+        "She talked of Amos's intended marriage.",
+        "After the death of Amos's father he went to sea.",
+        "Amos was buried in his papers all day.",
+        "Zebedee was killed long ago.",
+        "Amos killed a hen. Amos shot a glance at her.",
+    ],
+)
+def test_what_is_feared_planned_denied_or_another_persons_is_none(body: str) -> None:
+    assert events(body).events == []
+
+
+def test_a_person_dies_once_and_the_first_fact_is_its_first_mention() -> None:
+    body = "She feared the death of Amos.\n\nAmos is dead.\n\nThe murder of Amos Thorne was all the talk."
+    found = events(body)
+    (event,) = found.events
+    assert (event.name, event.kind, len(event.mentions)) == ("murder of Amos Thorne", "killing", 2)
+    assert event.mentions[0].start == body.index("Amos is dead")
+    assert found.dropped == {"not told as a fact": 1}
+    (edge,) = found.edges
+    assert (edge.source, edge.type, edge.target) == ("Amos Thorne", "takes_part_in", event.id)
+    assert edge.quote == "Amos is dead."
+
+
+def test_an_event_happens_at_its_place() -> None:
+    (edge,) = events("She wore it at the ball at Saltby.").edges
+    assert (edge.type, edge.target, edge.rel) == ("happens_at", "Saltby", "INTERACTS_WITH")
+
+
+def test_non_fiction_has_events_with_a_name_of_their_own_only() -> None:
+    found = events("Amos died after the siege of Rochelle.", kind="non-fiction")
+    assert [event.name for event in found.events] == ["siege of Rochelle"]
+
+
+def test_what_a_model_tells_of_the_same_death_is_no_second_event() -> None:
+    body = "Amos was murdered on the quay. Mrs. Quill saw it all.\n\nThey married at Saltby in May."
+    found = events(body)
+    told = [
+        Told("Amos's end", "death", "death", 0, 29, ("Amos Thorne", "Mrs. Quill"), None),
+        Told("a wedding", "marriage", "wedding", 55, 79, ("Mrs. Quill",), "Saltby"),
+    ]
+    both = with_told(text_of(body), found, told, book=7)
+    assert [(e.name, len(e.mentions)) for e in both.events] == [
+        ("murder of Amos Thorne", 2),
+        ("a wedding", 1),
+    ]
+    ends = {(e.source, e.target, e.how) for e in both.edges}
+    murder, wedding = (e.id for e in both.events)
+    assert ends == {
+        ("Amos Thorne", murder, "pattern:event"),
+        ("Mrs. Quill", murder, "model:chapter"),
+        ("Mrs. Quill", wedding, "model:chapter"),
+        (wedding, "Saltby", "model:chapter"),
+    }
