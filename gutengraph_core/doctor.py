@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 if TYPE_CHECKING:
+    from gutengraph_core.embedding.protocol import EmbeddingIdentity
     from gutengraph_core.llm.protocol import ModelIdentity
     from gutengraph_core.settings import Settings
 
@@ -210,19 +211,28 @@ def _profile(settings: Settings, identity: ModelIdentity) -> Finding:
 def _embedder(settings: Settings) -> Iterator[Finding]:
     from gutengraph_core.embedding import open_embedder
     from gutengraph_core.embedding.folders import find_folder
+    from gutengraph_core.embedding.thresholds import path_threshold
     from gutengraph_core.errors import GutenGraphError
 
     name, spec = "Embedding model", settings.embedding
     try:
         if spec.startswith(("tei:", "ollama:")):
-            found = str(open_embedder(settings).identity)
+            identity: EmbeddingIdentity | None = open_embedder(settings).identity
+            found = str(identity)
         else:  # without the weights of a hub's model: they may be half a gigabyte to fetch
             folder = find_folder(spec, tokenizer_only=True)
-            found = str(folder.identity) if spec == "embedded" else folder.name
+            identity = folder.identity if spec == "embedded" else None
+            found = str(identity) if identity else folder.name
+        threshold = path_threshold(settings, identity) if identity else None
     except GutenGraphError as error:
         yield Finding(name, "problem", error.what, error.remedy)
         return
     yield Finding(name, "ok", found)
+    if threshold is not None:
+        known = "never measured" not in threshold.source
+        yield Finding(
+            "Path threshold", "ok" if known else "note", f"{threshold.value:.2f} ({threshold.source})"
+        )
 
 
 def _ollama(settings: Settings) -> Iterator[Finding]:

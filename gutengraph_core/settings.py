@@ -113,8 +113,9 @@ class Settings(BaseSettings):
     max_hops: int = Field(default=2, ge=1, le=4)
     hub_degree: int = Field(default=100, ge=1)
     """Nodes with more distinct neighbours are not walked through (never the entry node)."""
-    path_threshold: float = 0.43
-    """Cosine a path must reach, for MiniLM: foreign questions peak at .37 (nodes) and .42 (edges)."""
+    path_threshold: float | None = None
+    """Cosine a path must reach. Not set: what is known of the embedder, for MiniLM .43
+    (`embedding/thresholds.py`; experiments/walk)."""
     passage_threshold: float = 0.40
     """Cosine the nearest passage must reach, for MiniLM: it is .415 or more for each of 75 questions about five
     novels, and under .40 for 12 of 15 foreign ones (the others name people whom no passage names)."""

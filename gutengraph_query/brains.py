@@ -91,6 +91,13 @@ class Brains:
         # without the reply cache: an answer is timed as it comes, and a question is seldom asked twice
         return open_llm(self.settings.answering_llm, self.settings, cache=self._cache)
 
+    @cached_property
+    def path_threshold(self) -> float:
+        """Cosine that a path must reach with this embedder. Raises as `open_embedder` does, and SettingsError."""
+        from gutengraph_core.embedding.thresholds import path_threshold
+
+        return path_threshold(self.settings, self.embedder.identity).value
+
     def with_embedder(self, embedder: Embedder) -> Brains:
         """The same brains with another embedder of the same identity."""
         return Brains(self.settings, embedder=embedder, llm=self.llm)

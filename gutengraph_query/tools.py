@@ -77,7 +77,7 @@ def tools_for(here: Brains, gathered: Gathered, *, book: int | None, up_to: int 
         entries = named(view.index, [start], within)
         if not entries:
             near = nearest(view.graph, query, book=within, limit=1)
-            entries = [e for e in near if e.score >= here.settings.path_threshold]
+            entries = [e for e in near if e.score >= here.path_threshold]
         found = walk(
             view.graph,
             entries,

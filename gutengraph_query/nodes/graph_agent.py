@@ -171,7 +171,7 @@ def _walked(search: _Search) -> str:
     walks = _walks(search.here, search.view, search.question, entries, search.book, search.statements)
     if search.question.between:
         walks = joining(walks, entries) or walks
-    search.hits = [_of_walk(w, search.view.graph) for w in walks]
+    search.hits = [hit_of_walk(w, search.view.graph) for w in walks]
     search.entry = entries[0] if entries else None
     return "\n".join(hit["line"] for hit in search.hits) if search.hits else f"Found {NO_PATHS}."
 
@@ -205,7 +205,7 @@ def entry_nodes(here: Brains, view: GraphView, question: Question, book: int | N
     if exact:
         return exact
     near = nearest(view.graph, here.query_vector(question.text), book=book, limit=ENTRIES)
-    return [entry for entry in near if entry.score >= here.settings.path_threshold]
+    return [entry for entry in near if entry.score >= here.path_threshold]
 
 
 def _named_hit(node: str, name: str, edges: Sequence[Edge], graph: AnyGraph) -> GraphHit:
@@ -243,7 +243,7 @@ def _walks(
         found,
         query,
         here.embedder.embed_documents,
-        threshold=settings.path_threshold,
+        threshold=here.path_threshold,
         limit=settings.max_paths,
     )
 
@@ -268,7 +268,8 @@ def _of_lookup(found: Found, graph: AnyGraph) -> GraphHit:
     )
 
 
-def _of_walk(scored: ScoredWalk, graph: AnyGraph) -> GraphHit:
+def hit_of_walk(scored: ScoredWalk, graph: AnyGraph) -> GraphHit:
+    """A path as the state holds it, with the quotes of its edges."""
     trail = scored.walk
     return GraphHit(
         by="walk",

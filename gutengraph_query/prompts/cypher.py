@@ -1,27 +1,29 @@
 """The prompt with which an instruct model asks the graph: a ready query where one fits, else Cypher of its own.
 
-Everything about the schema is made from `graph.schema`. Critical rules stand first and are said once.
+Everything about the schema is made from `graph.schema`. The critical rule stands first and is said once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from gutengraph_core.graph.schema import DIRECTED, NODE_TABLES, SYMMETRIC, VECTOR, arrows
+from gutengraph_core.graph.schema import DIRECTED, NODE_TABLES, REL_TABLES, SYMMETRIC, VECTOR, arrows
 from gutengraph_query.retrieval.templates import TEMPLATES
 
 MAX_TOKENS = 400
 """The longest useful statement seen has 900 characters; the rest of the reply is a name or two."""
 
-_RULES = """RULES, most important first
-1. Follow the arrows exactly as they point in SCHEMA. A wrong direction finds nothing.
-2. Only read: MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, RETURN, ORDER BY, LIMIT. One statement, no ';'.
-3. Find titles and names by CONTAINS, never by '=': WHERE lower(b.title) CONTAINS 'moor'.
-4. The kind of a relation is a property: r.type = 'parent_of'. It is not a relationship name.
-5. Return names, not nodes, and end with LIMIT 20."""
+_CRITICAL = "Follow the arrows exactly as they point in SCHEMA. A wrong direction finds nothing."
+_RULES = (
+    "Only read: MATCH, OPTIONAL MATCH, WHERE, WITH, UNWIND, RETURN, ORDER BY, LIMIT. One statement, no ';'.",
+    "Find titles and names by CONTAINS, never by '=': WHERE lower(b.title) CONTAINS 'moor'.",
+    "The kind of a relation is a property: r.type = 'parent_of'. It is not a relationship name.",
+    "Return names, not nodes, and end with LIMIT 20.",
+)
 
 _PAIRS: tuple[tuple[str, str], ...] = (
     ("MATCH (b:Book)-[:APPEARS_IN]->(c:Character)", "MATCH (c:Character)-[:APPEARS_IN]->(b:Book)"),
@@ -56,17 +58,60 @@ def cypher_schema() -> dict[str, Any]:
     return reply_schema(CypherReply)
 
 
-def cypher_system() -> str:
+@dataclass(frozen=True)
+class PromptForm:
+    """How the system prompt is laid out. `critical`: where the rule of the arrows stands; `schema`: how the
+    relationships are told; `pairs`: wrong and right ways of the dialect; `ready`: the ready queries may be chosen."""
+
+    critical: Literal["first", "middle", "last"] = "first"
+    schema: Literal["arrows", "prose"] = "arrows"
+    pairs: bool = True
+    ready: bool = True
+
+
+PIPELINE = PromptForm()
+"""What the graph agent uses. `make lab STUDY=cypher` compares all forms on an instruct model; none was at hand for it
+yet, so this is what is advised and not what was measured."""
+
+
+def cypher_system(form: PromptForm = PIPELINE) -> str:
     """The system prompt: rules, schema, dialect, ready queries."""
-    pairs = "\n".join(f"WRONG {wrong}\nRIGHT {right}" for wrong, right in _PAIRS)
-    ready = "\n".join(f"{t.name}({', '.join(t.slots)}): {t.says}" for t in TEMPLATES.values())
-    return (
-        "You turn a question about novels into one query of a Kuzu graph.\n\n"
-        f"{_RULES}\n\nSCHEMA\n{chr(10).join(arrows())}\n{_properties()}\n"
-        f"Directed types, read 'a is TYPE b': {', '.join(sorted(DIRECTED))}\n"
-        f"Types that hold both ways (match them without an arrowhead): {', '.join(sorted(SYMMETRIC))}\n\n"
-        f"DIALECT\n{pairs}\n\nREADY QUERIES, to be preferred where one fits\n{ready}"
-    )
+    first = form.critical == "first"
+    rules = [_CRITICAL, *_RULES] if first else list(_RULES)
+    above = f"ABOVE ALL: {_CRITICAL}"
+    told = arrows() if form.schema == "arrows" else _prose()
+    both = [
+        f"Directed types, read 'a is TYPE b': {', '.join(sorted(DIRECTED))}",
+        f"Types that hold both ways (match them without an arrowhead): {', '.join(sorted(SYMMETRIC))}",
+    ]
+    parts = [
+        "You turn a question about novels into one query of a Kuzu graph.",
+        "\n".join(["RULES, most important first" if first else "RULES", *_numbered(rules)]),
+        "\n".join(["SCHEMA", *told, _properties(), *both]),
+    ]
+    if form.critical == "middle":
+        parts.append(above)
+    if form.pairs:
+        parts.append("\n".join(["DIALECT", *(f"WRONG {wrong}\nRIGHT {right}" for wrong, right in _PAIRS)]))
+    if form.ready:
+        ready = [f"{t.name}({', '.join(t.slots)}): {t.says}" for t in TEMPLATES.values()]
+        parts.append("\n".join(["READY QUERIES, to be preferred where one fits", *ready]))
+    if form.critical == "last":
+        parts.append(above)
+    return "\n\n".join(parts)
+
+
+def _numbered(rules: Sequence[str]) -> list[str]:
+    return [f"{n}. {rule}" for n, rule in enumerate(rules, start=1)]
+
+
+def _prose() -> list[str]:
+    """The relationships in sentences, one a pair."""
+    lines = []
+    for table in REL_TABLES:
+        has = f", and has the properties {', '.join(table.properties)}" if table.properties else ""
+        lines += [f"{table.name} leads from {a} to {b}{has}." for a, b in table.pairs]
+    return lines
 
 
 def _properties() -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
-from filelock import FileLock
 from pydantic import BaseModel, Field, ValidationError
 
 from gutengraph_core.errors import DataFolderError
 from gutengraph_core.files import write_json
-from gutengraph_core.library import now
+from gutengraph_core.library import Library, now
 from gutengraph_query.evaluate.gold import Importance
 from gutengraph_query.review.sample import PER_KIND, Item
 
@@ -49,7 +49,7 @@ class MarksFile:
     def __init__(self, home: Path, book: int) -> None:
         self._book = book
         self.path = home / "review" / f"{book}.json"
-        self._lock = FileLock(home / "locks" / f"review-{book}.lock")
+        self._library = Library(home)
 
     def read(self) -> Marks:
         """Empty where nothing was marked yet. Raises DataFolderError if the file cannot be read."""
@@ -84,9 +84,8 @@ class MarksFile:
         with self._locked():
             return self._write(self.read().model_copy(update={"per_kind": per_kind}))
 
-    def _locked(self) -> FileLock:
-        Path(self._lock.lock_file).parent.mkdir(parents=True, exist_ok=True)
-        return self._lock
+    def _locked(self) -> AbstractContextManager[object]:
+        return self._library.lock(f"review-{self._book}")
 
     def _write(self, kept: Marks) -> Marks:
         write_json(self.path, kept.model_dump(), book=self._book)

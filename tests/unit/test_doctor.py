@@ -201,3 +201,14 @@ def test_importing_it_is_light() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert out.stdout.strip() == "[]"
+
+
+def test_the_path_threshold_names_where_it_comes_from(home: Path) -> None:
+    from gutengraph_core.embedding.folders import find_folder
+    from gutengraph_core.embedding.thresholds import note_path_threshold
+
+    settings = Settings(home=home)
+    assert finding(settings, "Path threshold").found.startswith("0.43 (experiments/walk")
+    identity = find_folder("embedded", tokenizer_only=True).identity
+    note_path_threshold(settings, identity, 0.37, source="a study of this library")
+    assert finding(settings, "Path threshold").found == "0.37 (a study of this library)"
