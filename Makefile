@@ -49,7 +49,9 @@ unit: setup
 wheel: setup
 	$(BIN)/python scripts/check_wheel.py
 
+# Compiling prompts wants DSPy, which nothing else does.
 lab: setup
+	$(if $(filter dspy,$(STUDY)),@$(PIP) install -q -c constraints.txt -e '.[lab]')
 	@$(BIN)/python -m experiments.lab $(if $(STUDY),run $(STUDY) --passages $(PASSAGES) $(if $(LLM),--llm $(LLM)),list --passages $(PASSAGES))
 
 # Dagster's storage lies in the data folder, whichever GUTENGRAPH_HOME names.

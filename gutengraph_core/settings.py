@@ -48,6 +48,9 @@ class Settings(BaseSettings):
     """`embedded` | `ollama:<model>` | `openai:<model>@<base_url>`. What builds the graph."""
     query_llm: str | None = None
     """What routes and merges answers; default: `llm`."""
+    compiled_prompts: Path | None = None
+    """Folder of prompts that `experiments/dspy` compiled for the model in use; one for another model is refused. With
+    one for names, `naming` auto means the list, which alone can use it."""
     ollama_host: str = "http://127.0.0.1:11434"
     """Ollama's own default address."""
     openai_api_key: str = Field(default="", repr=False)

@@ -51,7 +51,7 @@ class Study:
         return EXPERIMENTS / self.name
 
 
-_STUDIES = ("cliff", "sweeps", "judge", "brains", "walk", "cypher")
+_STUDIES = ("cliff", "sweeps", "judge", "dspy", "brains", "walk", "cypher")
 
 
 def all_studies() -> list[Study]:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from gutengraph_assets.extraction.evidence import Kind
 from gutengraph_assets.extraction.grounding import NOT_IN_TEXT, places_of
 from gutengraph_assets.extraction.lexicon import FUNCTION_WORDS
-from gutengraph_assets.extraction.prompts.name_list import EXAMPLE_KEYS, NameList, list_prompt
+from gutengraph_assets.extraction.prompts.name_list import (
+    EXAMPLE_KEYS,
+    NameList,
+    compiled_list_prompt,
+    list_prompt,
+    names_of,
+)
 from gutengraph_assets.extraction.windowed import Found, Part, Request, WindowedNaming
 from gutengraph_assets.text.layout import laid_out
 from gutengraph_core import names
+from gutengraph_core.llm.compiled import load_compiled
 from gutengraph_core.llm.protocol import LLM
 from gutengraph_core.llm.structured import Parsed
 from gutengraph_core.settings import Settings
@@ -27,6 +34,10 @@ class ListNaming(WindowedNaming[NameList]):
         self._layout = settings.list_layout
         self._style = settings.list_prompt
         self._instruct = llm.identity.instruct
+        self._compiled = load_compiled(settings.compiled_prompts, "names", llm.identity)
+        self._examples = EXAMPLE_KEYS if self._instruct else frozenset[str]()
+        if self._compiled is not None:
+            self._examples = names_of(self._compiled.demos)
 
     @property
     def options(self) -> dict[str, object]:
@@ -43,6 +54,10 @@ class ListNaming(WindowedNaming[NameList]):
         return Request(self._prompt(text), NameList, None, self._cap)
 
     def _prompt(self, text: str) -> str:
+        if self._compiled is not None:
+            return compiled_list_prompt(
+                text, instructions=self._compiled.instructions, demos=self._compiled.demos
+            )
         return list_prompt(text, instruct=self._instruct, style=self._style)
 
     def judge(self, parsed: Parsed[NameList], part: Part, body: str) -> Found:
@@ -57,7 +72,7 @@ class ListNaming(WindowedNaming[NameList]):
                 spans = places_of(name, text)
                 key = names.key(name)
                 if not spans:
-                    leaked = self._instruct and key in EXAMPLE_KEYS
+                    leaked = key in self._examples
                     found.leaks += leaked
                     found.dropped["leak" if leaked else NOT_IN_TEXT] += 1
                     continue

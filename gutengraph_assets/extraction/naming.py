@@ -16,6 +16,7 @@ from gutengraph_assets.extraction.ledger import Entry, Ledger, StepRun
 from gutengraph_assets.extraction.named import Named
 from gutengraph_core import names
 from gutengraph_core.errors import GutenGraphError, ModelRefused
+from gutengraph_core.llm.compiled import load_compiled
 from gutengraph_core.llm.protocol import LLM
 from gutengraph_core.settings import Settings
 
@@ -53,15 +54,17 @@ class NamingStrategy(Protocol):
 
 
 def choose_strategy(llm: LLM, settings: Settings) -> NamingStrategy:
-    """The cloze wherever the backend gives log-probabilities, else the list; `settings.naming` overrides.
+    """The cloze wherever the backend gives log-probabilities, else the list; `settings.naming` overrides. A prompt
+    that was compiled for this model's lists is as good as asking for the list.
 
-    Raises ModelRefused where the cloze is asked for and cannot be had.
+    Raises ModelRefused where the cloze is asked for and cannot be had, and what `load_compiled` raises.
     """
     from gutengraph_assets.extraction.cloze import ClozeNaming
     from gutengraph_assets.extraction.labelling import LabelNaming
     from gutengraph_assets.extraction.listing import ListNaming
 
-    if settings.naming == "list":
+    compiled = settings.naming == "auto" and load_compiled(settings.compiled_prompts, "names", llm.identity)
+    if settings.naming == "list" or compiled:
         return ListNaming(llm, settings)
     if settings.naming == "label":
         return LabelNaming(llm, settings)

@@ -123,13 +123,17 @@ def note(
 
 
 def fitted(settings: Settings, identity: ModelIdentity) -> Settings:
-    """The settings with what is known of this model; those that the user has set stay.
+    """The settings with what is known of this model; those that the user has set stay. Compiled prompts are set by the
+    user: where there is one for names, no strategy takes its place.
 
     Raises SettingsError if the profile cannot be used.
     """
     profile = load_profile(settings.home, identity)
     chosen = {} if profile is None else _settings_of(profile)
-    changes = {name: value for name, value in chosen.items() if name not in settings.model_fields_set}
+    stay = set(settings.model_fields_set)
+    if settings.compiled_prompts is not None and (settings.compiled_prompts / "names.json").exists():
+        stay.add("naming")
+    changes = {name: value for name, value in chosen.items() if name not in stay}
     return settings.model_copy(update=changes) if changes else settings
 
 

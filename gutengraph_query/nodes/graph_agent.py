@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gutengraph_core.graph.read import Edge, book_of
+from gutengraph_core.llm.compiled import load_compiled
 from gutengraph_query.brains import Brains, GraphView, brains
 from gutengraph_query.nodes.common import Update, count, message, spent, timed
 from gutengraph_query.retrieval.cypher import Written, cells, told, write_and_run
@@ -129,7 +130,10 @@ def _model_query(search: _Search) -> str:
     llm = search.here.instructed()
     if llm is None:
         return ""
-    written = write_and_run(search.question.text, title=search.title, llm=llm, run=search.here.worker.run)
+    compiled = load_compiled(search.here.settings.compiled_prompts, "cypher", llm.identity)
+    written = write_and_run(
+        search.question.text, title=search.title, llm=llm, run=search.here.worker.run, compiled=compiled
+    )
     search.written = written
     search.statements += written.statements
     search.notes += written.notes

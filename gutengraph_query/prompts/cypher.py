@@ -5,6 +5,7 @@ Everything about the schema is made from `graph.schema`. The critical rule stand
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gutengraph_core.graph.schema import DIRECTED, NODE_TABLES, REL_TABLES, SYMMETRIC, VECTOR, arrows
+from gutengraph_core.llm.compiled import Demo
 from gutengraph_query.retrieval.templates import TEMPLATES
 
 MAX_TOKENS = 400
@@ -74,10 +76,17 @@ PIPELINE = PromptForm()
 yet, so this is what is advised and not what was measured."""
 
 
-def cypher_system(form: PromptForm = PIPELINE) -> str:
-    """The system prompt: rules, schema, dialect, ready queries."""
+def cypher_task(form: PromptForm = PIPELINE) -> str:
+    """What is to be done and its rules: the part that an optimiser may write anew."""
     first = form.critical == "first"
     rules = [_CRITICAL, *_RULES] if first else list(_RULES)
+    head = "RULES, most important first" if first else "RULES"
+    told = "\n".join([head, *_numbered(rules)])
+    return f"You turn a question about novels into one query of a Kuzu graph.\n\n{told}"
+
+
+def cypher_system(form: PromptForm = PIPELINE, *, task: str | None = None) -> str:
+    """The system prompt: the task with its rules (`task` in their place), schema, dialect, ready queries."""
     above = f"ABOVE ALL: {_CRITICAL}"
     told = arrows() if form.schema == "arrows" else _prose()
     both = [
@@ -85,8 +94,7 @@ def cypher_system(form: PromptForm = PIPELINE) -> str:
         f"Types that hold both ways (match them without an arrowhead): {', '.join(sorted(SYMMETRIC))}",
     ]
     parts = [
-        "You turn a question about novels into one query of a Kuzu graph.",
-        "\n".join(["RULES, most important first" if first else "RULES", *_numbered(rules)]),
+        task or cypher_task(form),
         "\n".join(["SCHEMA", *told, _properties(), *both]),
     ]
     if form.critical == "middle":
@@ -120,16 +128,25 @@ def _properties() -> str:
     )
 
 
-def cypher_prompt(question: str, *, title: str) -> str:
-    """`title`: of the book that is asked about, '' for all."""
-    about = f" It is about the book '{title}'." if title else ""
+def told_question(question: str, title: str) -> str:
+    """The question with its book. `title`: '' for all."""
+    return f"{question} It is about the book '{title}'." if title else question
+
+
+def cypher_prompt(question: str, *, title: str, demos: Sequence[Demo] = ()) -> str:
+    """`title`: of the book that is asked about, '' for all; `demos`: worked examples that an optimiser chose."""
+    examples = "".join(
+        f"Question: {demo.given}\n{json.dumps(demo.reply, ensure_ascii=False)}\n\n" for demo in demos
+    )
     return (
-        f"Question: {question}{about}\n"
+        f"{examples}Question: {told_question(question, title)}\n"
         'Reply with JSON: {"template": name or "none", "arguments": [...], "cypher": "MATCH …" if "none"}'
     )
 
 
-def repair_prompt(question: str, *, title: str, tried: Sequence[tuple[str, str]]) -> str:
+def repair_prompt(
+    question: str, *, title: str, tried: Sequence[tuple[str, str]], demos: Sequence[Demo] = ()
+) -> str:
     """`tried`: (statement, what came of it)."""
     told = "\n".join(f"You wrote: {statement}\nWhat came of it: {reason}" for statement, reason in tried)
-    return f"{cypher_prompt(question, title=title)}\n{told}\nReply again, corrected:"
+    return f"{cypher_prompt(question, title=title, demos=demos)}\n{told}\nReply again, corrected:"

@@ -10,6 +10,7 @@ from typing import Any
 from gutengraph_core.errors import CypherFailed, CypherRefused, ModelRefused
 from gutengraph_core.graph.worker import Rows
 from gutengraph_core.llm.ask import ask
+from gutengraph_core.llm.compiled import CompiledPrompt
 from gutengraph_core.llm.protocol import LLM
 from gutengraph_query.prompts.cypher import (
     MAX_TOKENS,
@@ -50,19 +51,22 @@ def write_and_run(
     title: str,
     llm: LLM,
     run: Callable[[str], Rows],
+    compiled: CompiledPrompt | None = None,
 ) -> Written:
     """Let an instruct model query the graph: at most one repair, with Kuzu's own error or 'no rows'.
 
-    `run` guards and runs a statement (`CypherWorker.run`). Raises as the model does, except where it refuses;
-    NotBuilt and StoreError as `run` does.
+    `run` guards and runs a statement (`CypherWorker.run`); `compiled` stands in place of the task and brings
+    examples. Raises as the model does, except where it refuses; NotBuilt and StoreError as `run` does.
     """
     written = Written()
     tried: list[tuple[str, str]] = []
+    system = cypher_system(task=compiled.instructions if compiled else None)
+    demos = compiled.demos if compiled else []
     for _ in range(ROUNDS):
         prompt = (
-            repair_prompt(question, title=title, tried=tried)
+            repair_prompt(question, title=title, tried=tried, demos=demos)
             if tried
-            else cypher_prompt(question, title=title)
+            else cypher_prompt(question, title=title, demos=demos)
         )
         try:
             asked = ask(
@@ -70,7 +74,7 @@ def write_and_run(
                 prompt,
                 CypherReply,
                 max_tokens=MAX_TOKENS,
-                system=cypher_system(),
+                system=system,
                 schema=cypher_schema(),
             )
         except ModelRefused as refusal:

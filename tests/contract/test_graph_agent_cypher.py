@@ -11,11 +11,15 @@ import harbour_story as story
 import pytest
 from fakes import FakeLLM
 
-from gutengraph_core.errors import ModelRefused
+from experiments.dspy.tasks import CypherTask, question_case
+from gutengraph_core.errors import ModelRefused, WrongModel
 from gutengraph_core.library import Library
+from gutengraph_core.llm.compiled import CompiledPrompt, Demo, save_compiled
 from gutengraph_core.settings import Settings
 from gutengraph_query.ask import ask, run
 from gutengraph_query.brains import Brains
+from gutengraph_query.evaluate.gold import GoldQuestion
+from gutengraph_query.prompts.cypher import CypherReply
 
 OPEN = "Whom has everybody in Harrow Quay forgotten?"  # no lookup and no ready query fits it
 RIGHT = (
@@ -142,3 +146,39 @@ def test_ready_queries_serve_without_any_model(home: Path) -> None:
     assert "SET_IN" in where["cypher"]
     books = run(here, "In which books does Lucy appear?", mode="graph")
     assert {hit["book"] for hit in books["graph_results"]} == {7, 8}
+
+
+def test_a_compiled_prompt_is_loaded_for_its_model_alone(scripted: Any, tmp_path: Path) -> None:
+    here, llm = scripted({"cypher": RIGHT}, ANSWER)
+    demo = Demo(given="Who steers?", reply={"cypher": "MATCH (c:Character) RETURN c.name"})
+    prompt = CompiledPrompt(
+        task="cypher",
+        model="fake",
+        digest=llm.identity.digest,
+        instructions="Write one query of the graph.",
+        demos=[demo],
+        optimiser="MIPROv2",
+        trained_on=[9],
+    )
+    save_compiled(prompt, tmp_path)
+    here.settings = here.settings.model_copy(update={"compiled_prompts": tmp_path})
+    assert ask(here, OPEN, mode="graph", book=7)["answer"] == ANSWER
+    assert llm.calls[0]["system"].startswith("Write one query of the graph.\n\nSCHEMA")
+    assert llm.calls[0]["prompt"].startswith("Question: Who steers?")
+    save_compiled(prompt.model_copy(update={"digest": "ff"}), tmp_path)
+    with pytest.raises(WrongModel, match="GUTENGRAPH_COMPILED_PROMPTS"):
+        ask(here, OPEN, mode="graph", book=7)
+
+
+def test_a_query_is_worth_what_it_finds_in_the_graph(scripted: Any) -> None:
+    here, _ = scripted()
+    task = CypherTask(here)
+    question = GoldQuestion(id="1", mode="graph", question="Who is boatswain?", accept_any=("Silas Crane",))
+    case = question_case(7, here.title(7), question)
+    assert case.given == "Who is boatswain? It is about the book 'The Lamp at Harrow Quay'."
+    ready = CypherReply(template="related_to", arguments=["Lucy"])
+    lucys = question.model_copy(update={"accept_any": ("Agnes",)})
+    assert task.score(case, CypherReply(cypher=RIGHT)) == 1.0
+    assert task.score(question_case(7, "", lucys), ready) == 1.0
+    for worthless in (ready, CypherReply(cypher="DROP TABLE Book"), CypherReply(template="related_to"), None):
+        assert task.score(case, worthless) == 0.0

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
 from gutengraph_core import names
+from gutengraph_core.llm.compiled import Demo, with_demos
 from gutengraph_core.llm.profile import Style
 
 
@@ -35,7 +37,7 @@ EXAMPLE_KEYS: frozenset[str] = frozenset(
     names.key(name) for name in (*_EXAMPLE.people, *_EXAMPLE.places, *_EXAMPLE.objects)
 )
 
-_TASK = (
+LIST_TASK = (
     "List every proper name in the text, exactly as it is written there: the names of people, of places (towns, countries, houses, "
     "ships), and of objects (books, things with a name of their own). No pronouns, no descriptions. Name each once."
 )
@@ -47,6 +49,16 @@ _EXHAUSTIVE = (
 )
 
 
+def compiled_list_prompt(text: str, *, instructions: str, demos: Sequence[Demo]) -> str:
+    """The prompt for one window as an optimiser sets it, for instruct and base models alike."""
+    return with_demos(instructions, demos, text, given_label="Text", reply_label="Names")
+
+
+def names_of(demos: Sequence[Demo]) -> frozenset[str]:
+    """Keys of all names in worked examples: what comes back of them is a leak, as with the prompt's own example."""
+    return frozenset(names.key(name) for demo in demos for listed in demo.reply.values() for name in listed)
+
+
 def list_prompt(text: str, *, instruct: bool, style: Style = "terse") -> str:
     """The prompt for one window. An instruct model is told the task and shown an example.
 
@@ -56,7 +68,7 @@ def list_prompt(text: str, *, instruct: bool, style: Style = "terse") -> str:
     """
     if instruct:
         example = json.dumps(_EXAMPLE.model_dump(), ensure_ascii=False)
-        task = f"{_TASK} {_EXHAUSTIVE}" if style == "exhaustive" else _TASK
+        task = f"{LIST_TASK} {_EXHAUSTIVE}" if style == "exhaustive" else LIST_TASK
         return f"{task}\n\nExample\nText: {_EXAMPLE_TEXT}\nNames: {example}\n\nText: {text}\nNames:"
     more = f"{_EXHAUSTIVE} " if style == "exhaustive" else ""
     return (
