@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from gutengraph_core.embedding.protocol import EmbeddingIdentity
+    from gutengraph_core.llm.profile import Task
     from gutengraph_core.llm.protocol import ModelIdentity
     from gutengraph_core.settings import Settings
 
@@ -162,13 +163,16 @@ def _source(settings: Settings) -> Iterator[Finding]:
 
 # --- the models ---
 def _language_models(settings: Settings) -> Iterator[Finding]:
-    yield from _language_model("Language model", settings.llm, settings, builds=True)
-    if settings.answering_llm != settings.llm:
-        yield from _language_model("Language model that answers", settings.answering_llm, settings)
+    if settings.answering_llm == settings.llm:
+        yield from _language_model("Language model", settings.llm, settings, ("names", "cypher"))
+    else:
+        yield from _language_model("Language model", settings.llm, settings, ("names",))
+        answers = "Language model that answers"
+        yield from _language_model(answers, settings.answering_llm, settings, ("cypher",))
 
 
-def _language_model(name: str, spec: str, settings: Settings, *, builds: bool = False) -> Iterator[Finding]:
-    """The model, and for the one that builds what the studies found to serve it."""
+def _language_model(name: str, spec: str, settings: Settings, tasks: tuple[Task, ...]) -> Iterator[Finding]:
+    """The model, what the studies found to serve it where it builds, and the compiled prompts of its tasks."""
     from gutengraph_core.errors import GutenGraphError
     from gutengraph_core.llm import open_llm
 
@@ -185,8 +189,10 @@ def _language_model(name: str, spec: str, settings: Settings, *, builds: bool = 
     except GutenGraphError as error:
         yield Finding(name, "problem", error.what, error.remedy)
         return
-    if builds:
+    if "names" in tasks:
         yield _profile(settings, identity)
+    if settings.compiled_prompts is not None:
+        yield _compiled(settings, identity, tasks)
 
 
 def _profile(settings: Settings, identity: ModelIdentity) -> Finding:
@@ -206,6 +212,23 @@ def _profile(settings: Settings, identity: ModelIdentity) -> Finding:
             "To find its window, prompt and caps: `make lab` in a checkout lists the studies.",
         )
     return Finding(name, "ok", told(profile, settings))
+
+
+def _compiled(settings: Settings, identity: ModelIdentity, tasks: tuple[Task, ...]) -> Finding:
+    from gutengraph_core.errors import GutenGraphError
+    from gutengraph_core.llm.compiled import load_compiled
+
+    name, folder = "Compiled prompts", settings.compiled_prompts
+    try:
+        found = [one for task in tasks if (one := load_compiled(folder, task, identity)) is not None]
+    except GutenGraphError as error:
+        return Finding(name, "problem", error.what, error.remedy)
+    listed = [
+        f"{one.task} by {one.optimiser} on books {', '.join(map(str, one.trained_on))}" for one in found
+    ]
+    if not listed:
+        return Finding(name, "note", f"{folder} has none for {' or '.join(tasks)}")
+    return Finding(name, "ok", f"{'; '.join(listed)}, in {folder}")
 
 
 def _embedder(settings: Settings) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fakes import FakeLLM
 from lab_shelf import bench_on, put_sample_book
+from ollama_standin import ollama_standin, recording
 from sklearn.metrics import cohen_kappa_score
 
 from experiments.judge import claims as claims_module
@@ -17,6 +18,7 @@ from experiments.judge.agreement import agreement, kappa
 from experiments.judge.claims import Claim, around, hand_read
 from experiments.lab.sample import load_novel
 from gutengraph_core.errors import BadText, NotBuilt, SettingsError
+from gutengraph_core.llm import open_llm
 from gutengraph_core.settings import Settings
 
 TRUE = [("Kit Garraway", "loves", "Lettice Larkham"), ("Captain Brock", "captain_of", "Fair Penitent")]
@@ -97,6 +99,36 @@ def test_a_judge_that_says_yes_to_all_is_refused_and_shown(shelf: Path, settings
     assert found.details["accepted"] is False
     page = settings.home / "experiments" / "judge-embedded-yes-0123456789ab" / "verdicts.html"
     assert page.read_text(encoding="utf-8").count("class=differs") == 8
+
+
+def test_the_judge_runs_on_a_server_that_speaks_ollamas_api(
+    shelf: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "of_library", lambda here, books, each: [])
+    with ollama_standin(instruct=True) as server:
+        recorded = server.answer
+
+        def answer(method: str, path: str, body: Any) -> tuple[int, dict[str, Any]]:
+            if path != "/api/chat":
+                return recorded(method, path, body)
+            prompt = body["messages"][-1]["content"]
+            assert body["format"]["properties"]["verdict"]["enum"] == ["right", "wrong"]
+            reply = recording("chat-schema-list")["response"]["body"]
+            reply["message"]["content"] = _ruling(prompt, good=True)
+            return 200, reply | {"done_reason": "stop", "prompt_eval_count": len(prompt), "eval_count": 20}
+
+        monkeypatch.setattr(server, "answer", answer)
+        served = settings.model_copy(update={"ollama_host": server.url})
+        llm = open_llm("ollama:gemma3-270m", served)
+        found = judging.run(bench_on(shelf, llm, served))
+        assert "kappa 1.00" in found.finding
+        assert found.instruct
+        assert found.digest
+        asked = len(server.asked)
+        assert asked > 10
+        judging.run(bench_on(shelf, llm, served))
+        assert len(server.asked) == asked, "all from the cache"
+        llm.close()
 
 
 def test_replies_without_a_verdict_agree_with_nobody(shelf: Path, settings: Settings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
@@ -15,8 +16,10 @@ from small_models import Hashes, Words
 
 from experiments.cliff import study as cliff
 from experiments.cliff.score import Tally
+from experiments.lab import __main__ as command
+from experiments.lab.results import BEGIN, END, Results, results
 from experiments.lab.separate import chance, separated
-from experiments.lab.study import Bench
+from experiments.lab.study import Bench, Study
 from gutengraph_assets.assets import extraction as extraction_assets
 from gutengraph_assets.assets import library as library_assets
 from gutengraph_assets.instance import open_instance
@@ -26,6 +29,7 @@ from gutengraph_core.doctor import doctor
 from gutengraph_core.errors import SettingsError
 from gutengraph_core.library import BookRecord, Library
 from gutengraph_core.llm import open_llm
+from gutengraph_core.llm.compiled import CompiledPrompt, save_compiled
 from gutengraph_core.llm.profile import fitted, load_profile, note, profile_path
 from gutengraph_core.settings import Settings, load_settings
 
@@ -182,3 +186,64 @@ def test_the_cliff_study_names_a_window_only_where_it_beats_the_pipelines_own(
     assert cliff.serves(bench, clear) == {"strategy": "list", "window_words": 250}
     few = {own: _scored(0.3, 0.3), short: _scored(0.6, 0.6)}
     assert cliff.serves(bench, few) == {"strategy": None, "window_words": None}
+
+
+def test_a_study_that_is_run_writes_the_profile_and_the_next_build_has_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path
+) -> None:
+    @dataclass(frozen=True)
+    class Elsewhere(Study):
+        @property
+        def folder(self) -> Path:
+            return tmp_path
+
+    def sweep(bench: Bench) -> Results:
+        return results(
+            "sweeps",
+            bench.llm.identity,
+            command=bench.command,
+            sample="20 pinned passages",
+            finding="Turns serve it.",
+            table=[],
+            profile={"names": {"layout": "turns", "prompt": None}},
+        )
+
+    study = Elsewhere(name="sweeps", asks="?", run=sweep, calls=lambda n: n, tokens=(1, 1))
+    (tmp_path / "README.md").write_text(f"{BEGIN}\n{END}\n", encoding="utf-8")
+    monkeypatch.setattr(command, "all_studies", lambda: [study])
+    monkeypatch.setattr(command, "EXPERIMENTS", tmp_path)
+    monkeypatch.setattr(command, "open_llm", lambda spec, settings, cache: FakeLLM())
+    outcome = CliRunner().invoke(command.lab, ["run", "sweeps"])
+    assert outcome.exit_code == 0, outcome.output
+    served = fitted(load_settings(), FakeLLM().identity)
+    assert (served.list_layout, served.list_prompt) == ("turns", "terse")
+    profile = load_profile(home, FakeLLM().identity)
+    assert profile is not None
+    assert profile.tasks["names"].sources["layout"].startswith("sweeps, 20")
+    assert "Turns serve it." in (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "results.json").read_text())[0]["profile"] == {
+        "names": {"layout": "turns", "prompt": None}
+    }
+
+
+def test_doctor_says_which_compiled_prompts_are_in_force(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path
+) -> None:
+    identity = open_llm("embedded", settings, cache=False).identity
+    prompt = CompiledPrompt(
+        task="names",
+        model="m",
+        digest=identity.digest,
+        instructions="List.",
+        optimiser="MIPROv2",
+        trained_on=[84],
+    )
+    save_compiled(prompt, tmp_path)
+    monkeypatch.setenv("GUTENGRAPH_COMPILED_PROMPTS", str(tmp_path))
+    assert (
+        f"Compiled prompts: names by MIPROv2 on books 84, in {tmp_path}" in CliRunner().invoke(doctor).output
+    )
+    save_compiled(prompt.model_copy(update={"digest": "ff"}), tmp_path)
+    result = CliRunner().invoke(doctor)
+    assert result.exit_code == 1
+    assert "make lab STUDY=dspy" in result.output
