@@ -61,7 +61,7 @@ def run(bench: Bench) -> Results:
         way = best[asking.task] = _best(answers)
         higher = doubled_cap(way)
         doubled[asking.task] = {
-            "reply cap": higher and _each(bench, asking, windows, higher),
+            "reply cap": None if higher is None else _each(bench, asking, windows, higher),
             "window": _each(bench, asking, wide, way),
         }
     return _results(bench, len(windows), caps, asked, best, doubled)
