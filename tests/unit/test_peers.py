@@ -1,0 +1,118 @@
+"""The peers' benchmark: one text for all, our adapter on what they left, and lines also for those that fail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from benchmarks.peers import __main__ as peers
+from benchmarks.peers import environments
+from benchmarks.peers.adapter import counted
+from benchmarks.peers.environments import Peer
+from benchmarks.peers.excerpt import Excerpt, excerpt, first_words
+from benchmarks.peers.job import Output
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "data" / "sample"
+RECORDED = ROOT / "tests" / "data" / "peers"
+
+
+@pytest.fixture(scope="module")
+def given() -> Excerpt:
+    return excerpt(0, 2000, mirror=SAMPLE, gold=SAMPLE / "gold")
+
+
+def recorded(name: str) -> Output:
+    return Output.model_validate_json((RECORDED / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def test_the_excerpt_ends_with_a_paragraph_and_asks_only_what_stands_in_it(given: Excerpt) -> None:
+    whole = excerpt(0, 10**6, mirror=SAMPLE, gold=SAMPLE / "gold")
+    assert 2000 <= given.words < 2200
+    assert whole.text.startswith(given.text)
+    assert whole.text[len(given.text)] == "\n"
+    assert (len(given.gold.characters), len(whole.gold.characters)) == (17, 20)
+    assert 0 < len(given.gold.questions) < len(whole.gold.questions)
+    people = {c.name for c in given.gold.characters} | {p.name for p in given.gold.places}
+    assert all({r.a, r.b} <= people for r in given.gold.relations)
+    assert first_words("one two\n\nthree four\n\nfive", 3) == "one two\n\nthree four"
+
+
+def test_a_peer_that_only_names(given: Excerpt) -> None:
+    line = counted(recorded("spacy_ner"), given.gold)
+    assert (line.names, line.right, line.people_found) == (37, 32, 14)
+    assert (line.relations, line.pairs_found, line.answers_right) == (None, None, None)
+
+
+def test_relations_and_answers_are_counted_by_our_rules(given: Excerpt) -> None:
+    gold = given.gold
+    fact, question = gold.relations[0], gold.questions[0]
+    output = Output(
+        peer="x",
+        version="1",
+        stage="done",
+        names=[
+            (fact.a, "Person"),
+            (fact.a.upper(), "person"),
+            (fact.b, "PERSON"),
+            ("Tide", "concept"),
+            ("Xyz", "geo"),
+        ],
+        relations=[(fact.b, fact.a, "whatever"), ("Xyz", fact.a, "")],
+        answers={question.id: f"It was {question.accept_any[0]}.", gold.questions[1].id: "Nobody knows."},
+        answer_seconds=[1.0, 3.0],
+    )
+    line = counted(output, gold, tokens=(10, 2))
+    assert (line.names, line.right, line.people_found) == (3, 2, 2)
+    assert (line.relations, line.pairs_found) == (2, 1)
+    assert (line.answers_right, line.answers, line.answer_seconds) == (1, 2, 2.0)
+
+
+def run_with(
+    runner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, seconds: int = 20
+) -> dict[str, object]:
+    script = tmp_path / "runner.py"
+    script.write_text(runner, encoding="utf-8")
+    monkeypatch.setitem(environments.PEERS, "spacy", Peer("Peer", str(script), reads_with_model=False))
+    monkeypatch.setattr(peers, "RESULTS", tmp_path / "peers.json")
+    monkeypatch.setattr(peers, "HERE", tmp_path)
+    command = ["run", "spacy", "--seconds", str(seconds), "--words", "300", "--into", str(tmp_path)]
+    done = CliRunner().invoke(peers.peers, command, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    (line,) = json.loads((tmp_path / "peers.json").read_text())
+    assert line["note"] in (tmp_path / "peers.md").read_text()
+    return dict(line)
+
+
+HALF = """
+import json, sys, time
+job = json.load(open(sys.argv[1]))
+json.dump({"peer": "Peer", "version": "1", "stage": "read", "names": [["Nobody", "person"]], "read_seconds": 1.0}, open(job["out"], "w"))
+"""
+
+
+def test_a_peer_that_takes_too_long_is_counted_as_far_as_it_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = run_with(f"{HALF}\ntime.sleep(60)", tmp_path, monkeypatch, seconds=1)
+    assert (line["stage"], line["names"], line["right"]) == ("read", 1, 0)
+    assert line["note"] == "stopped after 1 s"
+
+
+def test_a_peer_that_fails_gets_a_line_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = run_with("raise RuntimeError('no such model')", tmp_path, monkeypatch)
+    assert line["stage"] == "started"
+    assert "RuntimeError: no such model, before the text was read" in str(line["note"])
+
+
+def test_a_peer_that_cannot_be_installed_gets_a_line_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(peers, "set_up", lambda peer, folder, say: "ERROR: No matching distribution")
+    line = run_with("", tmp_path, monkeypatch)
+    assert line["note"] == "cannot be installed: ERROR: No matching distribution"
