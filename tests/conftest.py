@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
+import uuid
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from places import ROOT
 
 from gutengraph_core.library import Library
 from gutengraph_core.settings import Settings
+
+if TYPE_CHECKING:
+    from seaweed import Seaweed
 
 
 def _beside(variable: str, name: str) -> Path | None:
@@ -61,6 +68,43 @@ def gold() -> Path:
     if GOLD is None:
         pytest.skip("no gold standards: put them at ../shared/gold or set GUTENGRAPH_TEST_GOLD")
     return GOLD
+
+
+@pytest.fixture(scope="session")
+def seaweed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
+    """A real S3 server, started once; each test has a bucket of its own there."""
+    from seaweed import running_seaweed
+
+    with running_seaweed(tmp_path_factory.mktemp("seaweed")) as running:
+        yield running
+
+
+@pytest.fixture
+def s3(seaweed: Seaweed) -> Any:
+    """A boto3 client of it."""
+    return seaweed.client()
+
+
+@pytest.fixture
+def bucket(s3: Any) -> str:
+    """An empty bucket."""
+    name = f"books-{uuid.uuid4().hex[:12]}"
+    s3.create_bucket(Bucket=name)
+    return name
+
+
+@pytest.fixture(scope="session")
+def _six_books(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    from s3_library import fill
+
+    return fill(Library(tmp_path_factory.mktemp("six-books")))
+
+
+@pytest.fixture
+def filled(library: Library, _six_books: Library) -> Library:
+    """A library with six small books (`s3_library.fill`), the test's own."""
+    shutil.copytree(_six_books.home, library.home)
+    return library
 
 
 @pytest.hookimpl(hookwrapper=True)

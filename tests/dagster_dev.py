@@ -23,6 +23,8 @@ from gutengraph_core.library import Library
 BIN = Path(sys.executable).parent
 PROGRAM = "from gutengraph_core.cli import main; main()"
 SELECTOR = {"repositoryLocationName": "gutengraph", "repositoryName": "__repository__"}
+IMPATIENT = str(Path(__file__).parent / "impatient")
+"""On PYTHONPATH it makes Dagster's daemon look every second."""
 ENDED = ("SUCCESS", "FAILURE", "CANCELED")
 
 LAUNCH = """mutation($p: ExecutionParams!) { launchRun(executionParams: $p) {
@@ -43,7 +45,8 @@ PARTITIONS = """query($keys: [AssetKeyInput!]) { assetNodes(assetKeys: $keys) { 
 class Dev:
     """A clone's two files in `folder`, a mirror beside them, and `dagster dev` over both."""
 
-    def __init__(self, folder: Path, **settings: object) -> None:
+    def __init__(self, folder: Path, *, patient: bool = False, **settings: object) -> None:
+        """`patient`: its daemon looks as seldom as it does for a user."""
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         for name in ("dagster.yaml", "workspace.yaml"):
@@ -56,6 +59,8 @@ class Dev:
             "GUTENGRAPH_NAMING_MAX_CALLS": "30",
             **{f"GUTENGRAPH_{name.upper()}": str(value) for name, value in settings.items()},
         }
+        if not patient:
+            self.env["PYTHONPATH"] = IMPATIENT
         self.process: subprocess.Popen[bytes] | None = None
         self.orphans: list[psutil.Process] = []
         """Runs whose code server was killed: no longer below `dagster dev`."""
@@ -209,7 +214,7 @@ class Dev:
         while time.monotonic() < deadline:
             if found := done():
                 return found
-            time.sleep(0.5)
+            time.sleep(0.2)
         raise AssertionError(f"{what} within {seconds:.0f} s:\n{self.tail()}")
 
     def gutengraph(self, *arguments: object, code: int = 0) -> str:

@@ -1,6 +1,6 @@
 """Rounds of `kill -9`: a build is killed at a random point, recovered and run again, and must come to the same.
 
-`make soak` runs many, `make test` two of each kind with fixed seeds.
+`make soak` runs many; `make test` two, each killed as soon as a certain asset is whole.
 """
 
 from __future__ import annotations
@@ -186,15 +186,24 @@ class Daemon(Bench):
             self.dev.library.record(BOOK).reason
         )
 
-    def round(self, seed: int, target: str = "") -> Round:
-        """Wipe the book, launch its run, kill, recover, launch again, compare."""
+    def round(self, seed: int, target: str = "", *, once: str = "") -> Round:
+        """Wipe the book, launch its run, kill, recover, launch again, compare.
+
+        Killed at a moment that the seed chooses, or as soon as the asset `once` is whole.
+        """
         began = time.monotonic()
         dice = random.Random(seed)
         target = target or dice.choice(TARGETS)
         self.fresh()
         run = self.dev.launch("build_book", book=BOOK)
-        after = dice.uniform(0.02, 1.0) * self.whole_s
-        time.sleep(after)
+        if once:
+            launched = time.monotonic()
+            made = self.dev.library.record
+            self.dev.until(lambda: once in made(BOOK).steps, 400, f"{once} was not made")
+            after = time.monotonic() - launched
+        else:
+            after = dice.uniform(0.02, 1.0) * self.whole_s
+            time.sleep(after)
         self._kill(target, run)
         at = last_whole(self.dev.library)
         if target == "everything":

@@ -37,7 +37,7 @@ def serving(here: Brains, *, warm: bool = False, review: bool = False) -> Iterat
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     try:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 120
         while not server.started:
             if time.monotonic() > until or not thread.is_alive():
                 raise RuntimeError("the server did not start")

@@ -79,7 +79,7 @@ def test_a_column_is_filled_while_another_is_at_work(home: Path, chromium: Any) 
     go_on = threading.Event()
 
     def slow(prompt: str) -> dict[str, float]:
-        go_on.wait(20)
+        go_on.wait(120)
         return NAMES
 
     given = Settings(home=home, path_threshold=0.2, passage_threshold=0.2)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import harbour_story as story
 import pytest
 from fakes import FakeLLM
-from seaweed import KEY, SECRET, Seaweed, running_seaweed
+from seaweed import KEY, SECRET, Seaweed
 
 from gutengraph_assets.s3.sync import sync
 from gutengraph_core.errors import EmbedderMismatch, NotBuilt, S3Error, SettingsError, UnknownBook
@@ -35,12 +33,6 @@ BIG, NONE = 64, 0
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
-    with running_seaweed(tmp_path_factory.mktemp("seaweed")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built")
     story.build_library(Library(folder), 7, 8)
@@ -54,24 +46,22 @@ def source(template: Path, tmp_path: Path) -> Library:
 
 
 @pytest.fixture
-def bucket(server: Seaweed, source: Library, monkeypatch: pytest.MonkeyPatch) -> str:
+def bucket(s3: Any, bucket: str, source: Library, monkeypatch: pytest.MonkeyPatch) -> str:
     """A bucket with a copy, and credentials where AWS's usual chain finds them."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    name = f"books-{uuid.uuid4().hex[:12]}"
-    server.client().create_bucket(Bucket=name)
-    sync(source, server.client(), name, "my/copy")
-    return name
+    sync(source, s3, bucket, "my/copy")
+    return bucket
 
 
 def brains(settings: Settings, embedder: Any = None) -> Brains:
     return Brains(settings, embedder=embedder or story.ToyEmbedder(), llm=FakeLLM(logprobs=NAMES))
 
 
-def far(home: Path, server: Seaweed, bucket: str, **given: Any) -> Brains:
+def far(home: Path, seaweed: Seaweed, bucket: str, **given: Any) -> Brains:
     """Somebody who has nothing but the bucket's name."""
-    defaults = {"store": "s3", "s3_uri": f"s3://{bucket}/my/copy", "s3_endpoint": server.endpoint}
+    defaults = {"store": "s3", "s3_uri": f"s3://{bucket}/my/copy", "s3_endpoint": seaweed.endpoint}
     thresholds = {"path_threshold": 0.2, "passage_threshold": 0.2}
     return brains(Settings(home=home, **{**defaults, **thresholds, **given}))
 
@@ -86,9 +76,9 @@ def untimed(answer: Answer) -> dict[str, Any]:
 
 @pytest.mark.parametrize("cache_mb", [BIG, NONE], ids=["cached", "read in the bucket"])
 def test_the_answers_are_those_of_the_local_library(
-    server: Seaweed, source: Library, bucket: str, tmp_path: Path, cache_mb: int
+    seaweed: Seaweed, source: Library, bucket: str, tmp_path: Path, cache_mb: int
 ) -> None:
-    there, here = far(tmp_path / "empty", server, bucket, s3_cache_mb=cache_mb), near(source)
+    there, here = far(tmp_path / "empty", seaweed, bucket, s3_cache_mb=cache_mb), near(source)
     for question in QUESTIONS:
         for mode in ("vector", "graph", "hybrid", "auto"):
             for book in (None, 7):
@@ -106,14 +96,14 @@ def test_the_answers_are_those_of_the_local_library(
 
 @pytest.mark.parametrize("cache_mb", [BIG, NONE], ids=["cached", "read in the bucket"])
 def test_a_later_sync_is_seen(
-    server: Seaweed,
+    seaweed: Seaweed,
     source: Library,
     bucket: str,
     tmp_path: Path,
     cache_mb: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    there = far(tmp_path / "empty", server, bucket, s3_cache_mb=cache_mb)
+    there = far(tmp_path / "empty", seaweed, bucket, s3_cache_mb=cache_mb)
     assert there.table.books() == near(source).table.books()
     versions = {there.published().version}
     ChunkTable.open(source, None).delete_book(8)
@@ -121,7 +111,7 @@ def test_a_later_sync_is_seen(
 
     shutil.rmtree(source.book_dir(8))
     build_merged(source)
-    sync(source, server.client(), bucket, "my/copy", prune=True)
+    sync(source, seaweed.client(), bucket, "my/copy", prune=True)
     monkeypatch.setattr(remote, "REFRESH_S", 0.0)
     if cache_mb == NONE:
         # Read in the bucket, a handle looks for a newer version once a minute; a newer manifest opens it anew.
@@ -137,9 +127,9 @@ def test_a_later_sync_is_seen(
 
 
 def test_a_book_s_other_files_come_when_they_are_asked_for(
-    server: Seaweed, source: Library, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seaweed: Seaweed, source: Library, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = far(tmp_path / "empty", server, bucket).library
+    there = far(tmp_path / "empty", seaweed, bucket).library
     cache = there.home / "books"
     assert {path.name for path in cache.rglob("*") if path.is_file()} == {"book.json"}
     assert there.body(7) == source.body(7)
@@ -148,7 +138,7 @@ def test_a_book_s_other_files_come_when_they_are_asked_for(
     assert not there.path(7, "no-such-file").exists()
     # The cache is bounded: what was asked for longest ago goes.
     monkeypatch.setattr(remote, "LEAST_FILES", len(nodes) + 10)
-    small = far(tmp_path / "empty", server, bucket, s3_cache_mb=NONE).library
+    small = far(tmp_path / "empty", seaweed, bucket, s3_cache_mb=NONE).library
     assert small.path(8, "graph/nodes.parquet").exists()
     assert {
         p.relative_to(cache).as_posix() for p in cache.rglob("*") if p.is_file() and p.name != "book.json"
@@ -156,19 +146,19 @@ def test_a_book_s_other_files_come_when_they_are_asked_for(
 
 
 def test_the_second_process_fetches_nothing_again(
-    server: Seaweed, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seaweed: Seaweed, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    far(tmp_path / "empty", server, bucket).table.count()
+    far(tmp_path / "empty", seaweed, bucket).table.count()
     fetched: list[int] = []
     honest = remote.fetch
     monkeypatch.setattr(remote, "fetch", lambda *a, **k: fetched.append(honest(*a, **k)))
-    assert far(tmp_path / "empty", server, bucket).table.count() == 2 * len(story.chunk_rows(7))
+    assert far(tmp_path / "empty", seaweed, bucket).table.count() == 2 * len(story.chunk_rows(7))
     assert sum(fetched) == 0
     assert fetched
 
 
 def test_credentials_of_a_profile(
-    server: Seaweed, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    seaweed: Seaweed, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name)
@@ -179,50 +169,50 @@ def test_credentials_of_a_profile(
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
     monkeypatch.setenv("AWS_PROFILE", "books")
-    there = far(tmp_path / "empty", server, bucket, s3_cache_mb=NONE)
+    there = far(tmp_path / "empty", seaweed, bucket, s3_cache_mb=NONE)
     assert there.table.count() == 2 * len(story.chunk_rows(7))
     assert there.library.ids() == [7, 8]
 
 
-def test_what_cannot_be_asked(server: Seaweed, bucket: str, tmp_path: Path) -> None:
+def test_what_cannot_be_asked(seaweed: Seaweed, bucket: str, tmp_path: Path) -> None:
     home = tmp_path / "empty"
     with pytest.raises(SettingsError, match="GUTENGRAPH_S3_URI is not set"):
-        ask(far(home, server, bucket, s3_uri=None), QUESTIONS[0])
+        ask(far(home, seaweed, bucket, s3_uri=None), QUESTIONS[0])
     with pytest.raises(S3Error, match="no copy of a library"):
-        ask(far(home, server, bucket, s3_uri=f"s3://{bucket}/elsewhere"), QUESTIONS[0])
+        ask(far(home, seaweed, bucket, s3_uri=f"s3://{bucket}/elsewhere"), QUESTIONS[0])
     with pytest.raises(S3Error, match="Create the bucket"):
-        ask(far(home, server, bucket, s3_uri="s3://no-such-bucket/x"), QUESTIONS[0])
+        ask(far(home, seaweed, bucket, s3_uri="s3://no-such-bucket/x"), QUESTIONS[0])
     for cache_mb in (BIG, NONE):
-        settings = far(home, server, bucket, s3_cache_mb=cache_mb).settings
+        settings = far(home, seaweed, bucket, s3_cache_mb=cache_mb).settings
         other = story.ToyEmbedder()
         other.identity = type(other.identity)("another", "r9", other.identity.dimension, "none")
         with pytest.raises(EmbedderMismatch, match=r"embedded by .*, but another@r9"):
             _ = brains(settings, other).table
 
 
-def test_doctor_asks_the_copy(server: Seaweed, bucket: str, tmp_path: Path) -> None:
+def test_doctor_asks_the_copy(seaweed: Seaweed, bucket: str, tmp_path: Path) -> None:
     from gutengraph_core.doctor import _bucket
 
-    (seen,) = _bucket(far(tmp_path / "empty", server, bucket).settings)
+    (seen,) = _bucket(far(tmp_path / "empty", seaweed, bucket).settings)
     assert seen.status == "ok"
     assert f"2 books, {2 * len(story.chunk_rows(7))} passages, graph version 1" in seen.found
-    (none,) = _bucket(far(tmp_path / "empty", server, bucket, s3_uri=f"s3://{bucket}/bare").settings)
+    (none,) = _bucket(far(tmp_path / "empty", seaweed, bucket, s3_uri=f"s3://{bucket}/bare").settings)
     assert (none.status, "gutengraph s3 sync" in none.remedy) == ("problem", True)
 
 
-def test_a_copy_without_a_table(server: Seaweed, bucket: str, tmp_path: Path) -> None:
+def test_a_copy_without_a_table(seaweed: Seaweed, bucket: str, tmp_path: Path) -> None:
     empty = Library(tmp_path / "nothing")
     empty.home.mkdir()
-    sync(empty, server.client(), bucket, "bare")
-    there = far(tmp_path / "empty", server, bucket, s3_uri=f"s3://{bucket}/bare")
+    sync(empty, seaweed.client(), bucket, "bare")
+    there = far(tmp_path / "empty", seaweed, bucket, s3_uri=f"s3://{bucket}/bare")
     with pytest.raises(NotBuilt, match="No book has been embedded yet"):
         _ = there.table
 
 
-def test_a_copy_that_is_damaged_says_so(server: Seaweed, bucket: str, tmp_path: Path) -> None:
-    client = server.client()
-    for item in client.list_objects_v2(Bucket=bucket, Prefix="my/copy/lancedb/").get("Contents", ()):
+def test_a_copy_that_is_damaged_says_so(seaweed: Seaweed, bucket: str, tmp_path: Path) -> None:
+    s3 = seaweed.client()
+    for item in s3.list_objects_v2(Bucket=bucket, Prefix="my/copy/lancedb/").get("Contents", ()):
         if "/data/" in item["Key"]:
-            client.put_object(Bucket=bucket, Key=item["Key"], Body=os.urandom(item["Size"]))
+            s3.put_object(Bucket=bucket, Key=item["Key"], Body=os.urandom(item["Size"]))
     with pytest.raises(S3Error, match="is not what its manifest says"):
-        ask(far(tmp_path / "empty", server, bucket), QUESTIONS[0], mode="vector")
+        ask(far(tmp_path / "empty", seaweed, bucket), QUESTIONS[0], mode="vector")

@@ -29,7 +29,7 @@ STATUS = """query($id: ID!) { runOrError(runId: $id) { ... on Run { status
 
 @pytest.fixture(scope="module")
 def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
-    dev = Dev(tmp_path_factory.mktemp("dev"))
+    dev = Dev(tmp_path_factory.mktemp("dev"), patient=True)
     shutil.copytree(ROOT / "data" / "sample" / "cache", dev.mirror / "cache")
     dev.gutengraph("add", SAMPLE_ID)
     dev.start()

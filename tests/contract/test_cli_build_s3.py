@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator
-
 import dagster as dg
 import pytest
 from command_line import gutengraph
-from seaweed import KEY, SECRET, Seaweed, running_seaweed
+from seaweed import KEY, SECRET, Seaweed
 
 from gutengraph_core.files import write_text
 from gutengraph_core.library import Library
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
-    with running_seaweed(tmp_path_factory.mktemp("seaweed")) as seaweed:
-        yield seaweed
-
-
 @pytest.fixture
-def bucket(server: Seaweed, library: Library, monkeypatch: pytest.MonkeyPatch) -> str:
+def bucket(seaweed: Seaweed, bucket: str, library: Library, monkeypatch: pytest.MonkeyPatch) -> str:
     """An empty bucket that the settings name, and a library with one book."""
-    name = f"books-{uuid.uuid4().hex[:8]}"
-    server.client().create_bucket(Bucket=name)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    monkeypatch.setenv("GUTENGRAPH_S3_URI", f"s3://{name}/copy")
-    monkeypatch.setenv("GUTENGRAPH_S3_ENDPOINT", server.endpoint)
+    monkeypatch.setenv("GUTENGRAPH_S3_URI", f"s3://{bucket}/copy")
+    monkeypatch.setenv("GUTENGRAPH_S3_ENDPOINT", seaweed.endpoint)
     monkeypatch.setenv("GUTENGRAPH_STEP_RETRIES", "0")
     monkeypatch.setenv("DAGSTER_HOME", "")
     library.update(7, title="The Heron", status="registered")
     write_text(library.path(7, "body.txt"), "Captain Rook walked down to the harbour.")
-    return name
+    return bucket
 
 
-def stored(server: Seaweed, bucket: str) -> list[str]:
-    answer = server.client().list_objects_v2(Bucket=bucket)
+def stored(seaweed: Seaweed, bucket: str) -> list[str]:
+    answer = seaweed.client().list_objects_v2(Bucket=bucket)
     return sorted(item["Key"] for item in answer.get("Contents", ()))
 
 
 def test_sync(
-    server: Seaweed,
+    seaweed: Seaweed,
     bucket: str,
     library: Library,
     monkeypatch: pytest.MonkeyPatch,
@@ -52,13 +41,13 @@ def test_sync(
     planned = gutengraph(monkeypatch, capfd, "s3", "sync", "--dry-run")
     assert planned.code == 0, planned.err
     assert planned.out.splitlines() == ["send    books/7/body.txt", "send    books/7/book.json"]
-    assert stored(server, bucket) == []
+    assert stored(seaweed, bucket) == []
 
     sent = gutengraph(monkeypatch, capfd, "s3", "sync")
     assert sent.code == 0, sent.err
     assert "2 objects" in sent.err
     assert sent.out == ""
-    assert stored(server, bucket) == [
+    assert stored(seaweed, bucket) == [
         "copy/books/7/body.txt",
         "copy/books/7/book.json",
         "copy/manifest.json",
@@ -78,13 +67,13 @@ def test_sync(
     refused = gutengraph(monkeypatch, capfd, "s3", "sync")
     assert refused.code == 1
     assert "--prune" in refused.err
-    assert len(stored(server, bucket)) == 3
+    assert len(stored(seaweed, bucket)) == 3
     planned = gutengraph(monkeypatch, capfd, "s3", "sync", "--dry-run")
     assert "remove  books/7/body.txt" in planned.out
     assert "--prune allows it" in planned.err
     pruned = gutengraph(monkeypatch, capfd, "s3", "sync", "--prune")
     assert pruned.code == 0, pruned.err
-    assert stored(server, bucket) == ["copy/manifest.json"]
+    assert stored(seaweed, bucket) == ["copy/manifest.json"]
 
 
 @pytest.mark.parametrize(

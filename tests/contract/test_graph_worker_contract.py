@@ -6,7 +6,6 @@ import contextlib
 import os
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 from cypher_attacks import ATTACKS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from waiting import LONG_S, within
 
 from gutengraph_core.errors import CypherFailed, CypherRefused, NotBuilt
 from gutengraph_core.graph.build import build_merged
@@ -120,10 +120,8 @@ def test_the_process_holds_even_without_the_guard(built: Library, tmp_path: Path
 def test_a_slow_statement_is_stopped_and_the_next_one_answered(built: Library) -> None:
     worker = CypherWorker(built, timeout_s=0.3)
     worker.warm()
-    start = time.monotonic()
     with pytest.raises(CypherFailed, match=r"stopped after|more memory"):
-        worker.run(SLOW)
-    assert time.monotonic() - start < 2.5
+        within(lambda: worker.run(SLOW), "stopping it")
     assert worker.run(CAPTAIN).rows == ANSWER
     worker.close()
 
@@ -153,7 +151,7 @@ def test_the_worker_ends_with_its_owner(built: Library) -> None:
     worker.warm()
     child = worker._process._child  # type: ignore[union-attr]
     child.stdin.close()  # type: ignore[union-attr]
-    child.wait(timeout=5)
+    child.wait(timeout=LONG_S)
     worker.close()
 
 
@@ -186,7 +184,7 @@ def test_several_threads_take_turns(worker: CypherWorker) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=20)
+        thread.join(timeout=LONG_S)
     assert answers == [ANSWER] * 8
 
 

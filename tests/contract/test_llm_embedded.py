@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+from waiting import LONG_S, until
 
 from gutengraph_core.errors import DataFolderError, MissingExtra, ModelRefused, ModelUnreachable
 from gutengraph_core.llm import llamacpp, open_llm
@@ -230,14 +231,22 @@ def test_waiting_for_another_process_is_said(
     """The lock is the machine's: a process with another data folder holds it too."""
     monkeypatch.setattr("gutengraph_core.llm.lock.SAY_AFTER_S", 0.3)
     hold = (
-        "import time; from gutengraph_core.llm.lock import model_lock\n"
-        "with model_lock(timeout_s=60): print('held', flush=True); time.sleep(1.5)"
+        "import sys; from gutengraph_core.llm.lock import model_lock\n"
+        "with model_lock(timeout_s=60): print('held', flush=True); sys.stdin.readline()"
     )
-    with subprocess.Popen([sys.executable, "-c", hold], stdout=subprocess.PIPE, text=True) as other:
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as other,
+        caplog.at_level(logging.WARNING),
+    ):
+        assert other.stdin is not None
         assert other.stdout is not None
         assert other.stdout.readline() == "held\n"
-        start = time.monotonic()
-        with caplog.at_level(logging.WARNING):
-            llm.complete(OTHER, max_tokens=1)
-        assert time.monotonic() - start > 1.0
-    assert f"process {other.pid} is using it" in caplog.text
+        asking = threading.Thread(target=lambda: llm.complete(OTHER, max_tokens=1))
+        asking.start()
+        until(lambda: f"process {other.pid} is using it" in caplog.text, "who has it is said")
+        assert asking.is_alive()
+        other.communicate("go\n", timeout=LONG_S)
+        asking.join(LONG_S)
+        assert not asking.is_alive()

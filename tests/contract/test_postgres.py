@@ -20,6 +20,7 @@ import dagster as dg
 import httpx
 import pytest
 import yaml
+from dagster_dev import IMPATIENT
 from places import ROOT
 from postgres import Postgres, running_postgres
 from small_mirror import put_french
@@ -155,7 +156,7 @@ def test_a_backfill_from_the_page(env: dict[str, str], shared: Path, postgres: P
                 "-m",
                 "gutengraph_assets.definitions",
             ],
-            env=env | {"DAGSTER_HOME": str(shared / "dagster")},
+            env=env | {"DAGSTER_HOME": str(shared / "dagster"), "PYTHONPATH": IMPATIENT},
             cwd=shared,
             stdout=log,
             stderr=log,
@@ -207,7 +208,7 @@ def _wait(look: Any, seconds: float, log: Path, *, errors: tuple[type[Exception]
                 return found
         except errors:
             pass
-        time.sleep(0.5)
+        time.sleep(0.2)
     raise AssertionError(f"it took too long:\n{log.read_text(errors='replace')[-3000:]}")
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import harbour_story as story
 import numpy as np
 import pytest
-from s3_library import BOOKS, embed, fill
-from seaweed import Seaweed, running_seaweed
+from s3_library import BOOKS, embed
+from seaweed import Seaweed
 
 from gutengraph_assets.s3.bucket import verify
 from gutengraph_assets.s3.sync import sync
@@ -27,59 +25,28 @@ from gutengraph_core.s3.manifest import FORMAT
 from gutengraph_core.vectors import ChunkTable
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seaweed]:
-    with running_seaweed(tmp_path_factory.mktemp("seaweed")) as running:
-        yield running
-
-
-@pytest.fixture
-def client(server: Seaweed) -> Any:
-    return server.client()
-
-
-@pytest.fixture
-def bucket(client: Any) -> str:
-    name = f"books-{uuid.uuid4().hex[:12]}"
-    client.create_bucket(Bucket=name)
-    return name
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """Six small books, made once."""
-    return fill(Library(tmp_path_factory.mktemp("template")))
-
-
-@pytest.fixture
-def filled(library: Library, template: Library) -> Library:
-    """The test's own copy of it."""
-    shutil.copytree(template.home, library.home)
-    return library
-
-
-def fetch(client: Any, bucket: str, prefix: str, home: Path) -> Library:
+def fetch(s3: Any, bucket: str, prefix: str, home: Path) -> Library:
     """What a reader of the manifest gets."""
-    manifest = json.loads(client.get_object(Bucket=bucket, Key=f"{prefix}/manifest.json")["Body"].read())
+    manifest = json.loads(s3.get_object(Bucket=bucket, Key=f"{prefix}/manifest.json")["Body"].read())
     for key in manifest["files"]:
         target = home / key
         target.parent.mkdir(parents=True, exist_ok=True)
-        client.download_file(bucket, f"{prefix}/{key}", str(target))
+        s3.download_file(bucket, f"{prefix}/{key}", str(target))
     return Library(home)
 
 
-def keys(client: Any, bucket: str) -> set[str]:
-    return {item["Key"] for item in client.list_objects_v2(Bucket=bucket).get("Contents", ())}
+def keys(s3: Any, bucket: str) -> set[str]:
+    return {item["Key"] for item in s3.list_objects_v2(Bucket=bucket).get("Contents", ())}
 
 
-def test_what_arrives_can_be_read_again(filled: Library, client: Any, bucket: str, tmp_path: Path) -> None:
+def test_what_arrives_can_be_read_again(filled: Library, s3: Any, bucket: str, tmp_path: Path) -> None:
     steps: list[tuple[int, int]] = []
-    report = sync(filled, client, bucket, "my/library", progress=lambda done, of: steps.append((done, of)))
+    report = sync(filled, s3, bucket, "my/library", progress=lambda done, of: steps.append((done, of)))
     assert (report.books, report.table_rows, report.graph_version) == (6, 18, 1)
-    assert report.uploaded == len(keys(client, bucket)) - 1
+    assert report.uploaded == len(keys(s3, bucket)) - 1
     assert steps[-1] == (report.uploaded, report.uploaded)
-    assert verify(client, bucket, "my/library", deep=True).ok
-    copy = fetch(client, bucket, "my/library", tmp_path / "copy")
+    assert verify(s3, bucket, "my/library", deep=True).ok
+    copy = fetch(s3, bucket, "my/library", tmp_path / "copy")
     embedder = story.ToyEmbedder()
     here, there = (ChunkTable.open(x, embedder.identity) for x in (filled, copy))
     assert there.books() == here.books()
@@ -96,79 +63,79 @@ def test_what_arrives_can_be_read_again(filled: Library, client: Any, bucket: st
     assert not (filled.home / ".snapshot").exists()
 
 
-def test_only_what_changed_travels(filled: Library, client: Any, bucket: str) -> None:
-    sync(filled, client, bucket, "p")
-    before = client.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read()
-    again = sync(filled, client, bucket, "p")
+def test_only_what_changed_travels(filled: Library, s3: Any, bucket: str) -> None:
+    sync(filled, s3, bucket, "p")
+    before = s3.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read()
+    again = sync(filled, s3, bucket, "p")
     assert (again.uploaded, again.deleted) == (0, 0)
-    assert client.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read() == before
+    assert s3.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read() == before
     write_text(filled.path(8, "ledger.jsonl"), '{"step": "names"}\n{"step": "graph"}\n')
-    assert sync(filled, client, bucket, "p").plan.uploads == ("books/8/ledger.jsonl",)
+    assert sync(filled, s3, bucket, "p").plan.uploads == ("books/8/ledger.jsonl",)
     # A book embedded anew: its rows, and a new version of the table; the rest of the table stays.
     embed(filled, 8, texts=2)
-    report = sync(filled, client, bucket, "p")
+    report = sync(filled, s3, bucket, "p")
     assert all(key.startswith("lancedb/") for key in report.plan.uploads)
     assert any("/_versions/" in key for key in report.plan.deletes)
     assert report.table_rows == 17
     assert report.unchanged > 30
-    assert verify(client, bucket, "p", deep=True).ok
+    assert verify(s3, bucket, "p", deep=True).ok
 
 
-def test_a_dry_run_touches_nothing(filled: Library, client: Any, bucket: str) -> None:
-    report = sync(filled, client, bucket, "p", dry_run=True)
+def test_a_dry_run_touches_nothing(filled: Library, s3: Any, bucket: str) -> None:
+    report = sync(filled, s3, bucket, "p", dry_run=True)
     assert report.dry_run
     assert report.uploaded > 30
-    assert keys(client, bucket) == set()
+    assert keys(s3, bucket) == set()
 
 
 def test_a_removed_book_goes_and_more_than_a_fifth_asks_first(
-    filled: Library, client: Any, bucket: str, tmp_path: Path
+    filled: Library, s3: Any, bucket: str, tmp_path: Path
 ) -> None:
-    sync(filled, client, bucket, "p")
+    sync(filled, s3, bucket, "p")
     for book in (7, 8):
         shutil.rmtree(filled.book_dir(book))
         ChunkTable.open(filled, None).delete_book(book)
-    held = keys(client, bucket)
+    held = keys(s3, bucket)
     with pytest.raises(S3Error, match=r"remove 2 of 6 books and 6 of 18 passages.*--prune"):
-        sync(filled, client, bucket, "p")
+        sync(filled, s3, bucket, "p")
     # An empty folder, as when GUTENGRAPH_HOME points elsewhere.
     with pytest.raises(S3Error, match="6 of 6 books and 18 of 18 passages and the graph"):
-        sync(Library(tmp_path / "other"), client, bucket, "p")
-    assert sync(filled, client, bucket, "p", dry_run=True).plan.lost == ("2 of 6 books", "6 of 18 passages")
-    assert keys(client, bucket) == held
-    assert sync(filled, client, bucket, "p", prune=True).deleted > 10
-    assert not any(key.startswith(("p/books/7/", "p/books/8/")) for key in keys(client, bucket))
-    assert verify(client, bucket, "p", deep=True).ok
+        sync(Library(tmp_path / "other"), s3, bucket, "p")
+    assert sync(filled, s3, bucket, "p", dry_run=True).plan.lost == ("2 of 6 books", "6 of 18 passages")
+    assert keys(s3, bucket) == held
+    assert sync(filled, s3, bucket, "p", prune=True).deleted > 10
+    assert not any(key.startswith(("p/books/7/", "p/books/8/")) for key in keys(s3, bucket))
+    assert verify(s3, bucket, "p", deep=True).ok
 
 
-def test_a_new_graph_replaces_the_old_one(filled: Library, client: Any, bucket: str) -> None:
-    sync(filled, client, bucket, "p")
+def test_a_new_graph_replaces_the_old_one(filled: Library, s3: Any, bucket: str) -> None:
+    sync(filled, s3, bucket, "p")
     build_merged(filled)
-    report = sync(filled, client, bucket, "p")
+    report = sync(filled, s3, bucket, "p")
     assert report.graph_version == 2
-    graph = {key for key in keys(client, bucket) if key.startswith("p/graph/")}
+    graph = {key for key in keys(s3, bucket) if key.startswith("p/graph/")}
     assert all(key.startswith("p/graph/v2/") or key == "p/graph/CURRENT" for key in graph)
-    assert client.get_object(Bucket=bucket, Key="p/graph/CURRENT")["Body"].read() == b"v2\n"
+    assert s3.get_object(Bucket=bucket, Key="p/graph/CURRENT")["Body"].read() == b"v2\n"
 
 
-def test_a_book_under_construction_is_left_alone(filled: Library, client: Any, bucket: str) -> None:
+def test_a_book_under_construction_is_left_alone(filled: Library, s3: Any, bucket: str) -> None:
     import os
 
-    sync(filled, client, bucket, "p")
+    sync(filled, s3, bucket, "p")
     filled.update(9, status="building", pid=os.getpid())
     filled.path(9, "body.txt").unlink()
     write_text(filled.path(9, "ledger.jsonl"), "half")
-    report = sync(filled, client, bucket, "p")
+    report = sync(filled, s3, bucket, "p")
     assert report.waiting == (9,)
     assert not any("books/9/" in key for key in (*report.plan.uploads, *report.plan.deletes))
-    assert verify(client, bucket, "p", deep=True).ok
+    assert verify(s3, bucket, "p", deep=True).ok
 
 
 def test_killed_half_way_the_next_sync_completes_it(
-    filled: Library, client: Any, bucket: str, monkeypatch: pytest.MonkeyPatch
+    filled: Library, s3: Any, bucket: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sync(filled, client, bucket, "p")
-    before = client.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read()
+    sync(filled, s3, bucket, "p")
+    before = s3.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read()
     for book in BOOKS:
         write_text(filled.path(book, "ledger.jsonl"), f"new {book}\n")
 
@@ -180,66 +147,66 @@ def test_killed_half_way_the_next_sync_completes_it(
             raise Cut
 
     with pytest.raises(Cut):
-        sync(filled, client, bucket, "p", progress=cut)
-    assert client.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read() == before
+        sync(filled, s3, bucket, "p", progress=cut)
+    assert s3.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read() == before
     assert not (filled.home / ".snapshot").exists()
-    report = sync(filled, client, bucket, "p")
+    report = sync(filled, s3, bucket, "p")
     # What had arrived is not sent twice.
     assert report.already_there >= 3
     assert report.uploaded + report.already_there == len(BOOKS)
-    assert verify(client, bucket, "p", deep=True).ok
+    assert verify(s3, bucket, "p", deep=True).ok
 
 
-def test_damage_in_the_bucket_is_found_and_mended(filled: Library, client: Any, bucket: str) -> None:
-    sync(filled, client, bucket, "p")
-    client.delete_object(Bucket=bucket, Key="p/books/7/book.json")
-    client.put_object(Bucket=bucket, Key="p/books/8/book.json", Body=b"cut")
-    body = client.get_object(Bucket=bucket, Key="p/books/9/body.txt")["Body"].read()
-    client.put_object(Bucket=bucket, Key="p/books/9/body.txt", Body=body[::-1])
-    quick = verify(client, bucket, "p")
+def test_damage_in_the_bucket_is_found_and_mended(filled: Library, s3: Any, bucket: str) -> None:
+    sync(filled, s3, bucket, "p")
+    s3.delete_object(Bucket=bucket, Key="p/books/7/book.json")
+    s3.put_object(Bucket=bucket, Key="p/books/8/book.json", Body=b"cut")
+    body = s3.get_object(Bucket=bucket, Key="p/books/9/body.txt")["Body"].read()
+    s3.put_object(Bucket=bucket, Key="p/books/9/body.txt", Body=body[::-1])
+    quick = verify(s3, bucket, "p")
     assert (quick.missing, quick.damaged) == (("books/7/book.json",), ("books/8/book.json",))
     assert not quick.ok
-    assert verify(client, bucket, "p", deep=True).damaged == ("books/8/book.json", "books/9/body.txt")
-    assert sync(filled, client, bucket, "p").plan.uploads == ("books/7/book.json", "books/8/book.json")
-    assert verify(client, bucket, "p").ok
+    assert verify(s3, bucket, "p", deep=True).damaged == ("books/8/book.json", "books/9/body.txt")
+    assert sync(filled, s3, bucket, "p").plan.uploads == ("books/7/book.json", "books/8/book.json")
+    assert verify(s3, bucket, "p").ok
 
 
 def test_what_does_not_arrive_is_not_vouched_for(
-    filled: Library, client: Any, bucket: str, monkeypatch: pytest.MonkeyPatch
+    filled: Library, s3: Any, bucket: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = client.upload_file
+    honest = s3.upload_file
 
     def losing(path: str, bucket: str, key: str, **kwargs: Any) -> None:
         if not key.endswith("books/7/book.json"):
             honest(path, bucket, key, **kwargs)
 
-    monkeypatch.setattr(client, "upload_file", losing)
+    monkeypatch.setattr(s3, "upload_file", losing)
     with pytest.raises(S3Error, match=r"books/7/book.json should have \d+ bytes and has None"):
-        sync(filled, client, bucket, "p")
-    assert "p/manifest.json" not in keys(client, bucket)
+        sync(filled, s3, bucket, "p")
+    assert "p/manifest.json" not in keys(s3, bucket)
 
 
-def test_other_peoples_objects_stay(filled: Library, client: Any, bucket: str) -> None:
-    client.put_object(Bucket=bucket, Key="holiday.jpg", Body=b"sea")
-    sync(filled, client, bucket, "")
-    sync(filled, client, bucket, "")
-    assert {"holiday.jpg", "manifest.json", "graph/CURRENT"} <= keys(client, bucket)
-    client.put_object(Bucket=bucket, Key="q/manifest.json", Body=b'{"name": "a web app"}')
+def test_other_peoples_objects_stay(filled: Library, s3: Any, bucket: str) -> None:
+    s3.put_object(Bucket=bucket, Key="holiday.jpg", Body=b"sea")
+    sync(filled, s3, bucket, "")
+    sync(filled, s3, bucket, "")
+    assert {"holiday.jpg", "manifest.json", "graph/CURRENT"} <= keys(s3, bucket)
+    s3.put_object(Bucket=bucket, Key="q/manifest.json", Body=b'{"name": "a web app"}')
     with pytest.raises(S3Error, match="no manifest of GutenGraph's"):
-        sync(filled, client, bucket, "q")
+        sync(filled, s3, bucket, "q")
 
 
-def test_buckets_that_cannot_be_used(filled: Library, server: Seaweed, client: Any, bucket: str) -> None:
+def test_buckets_that_cannot_be_used(filled: Library, seaweed: Seaweed, s3: Any, bucket: str) -> None:
     import boto3
     from botocore.config import Config
 
     with pytest.raises(S3Error, match="Create the bucket"):
-        sync(filled, client, "no-such-bucket", "p")
+        sync(filled, s3, "no-such-bucket", "p")
     with pytest.raises(S3Error, match="no manifest"):
-        verify(client, bucket, "p")
+        verify(s3, bucket, "p")
     stranger = boto3.client(
         "s3",
-        endpoint_url=server.endpoint,
+        endpoint_url=seaweed.endpoint,
         aws_access_key_id="somebody",
         aws_secret_access_key="else",
         region_name="us-east-1",
@@ -258,11 +225,11 @@ def test_buckets_that_cannot_be_used(filled: Library, server: Seaweed, client: A
         sync(filled, nobody, bucket, "p")
 
 
-def test_an_empty_library_is_a_copy_too(library: Library, client: Any, bucket: str) -> None:
+def test_an_empty_library_is_a_copy_too(library: Library, s3: Any, bucket: str) -> None:
     library.home.mkdir()
-    report = sync(library, client, bucket, "p")
+    report = sync(library, s3, bucket, "p")
     assert (report.uploaded, report.table_rows, report.graph_version) == (0, 0, 0)
-    assert keys(client, bucket) == {"p/manifest.json"}
+    assert keys(s3, bucket) == {"p/manifest.json"}
 
 
 def test_a_snapshot_stands_still_while_the_library_goes_on(filled: Library) -> None:
@@ -313,12 +280,12 @@ def test_a_copy_that_lacks_a_file_is_no_copy(filled: Library, monkeypatch: pytes
     assert not (filled.home / ".snapshot").exists()
 
 
-def test_the_manifest_says_what_it_is_of(filled: Library, client: Any, bucket: str) -> None:
-    sync(filled, client, bucket, "p")
-    manifest = json.loads(client.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read())
+def test_the_manifest_says_what_it_is_of(filled: Library, s3: Any, bucket: str) -> None:
+    sync(filled, s3, bucket, "p")
+    manifest = json.loads(s3.get_object(Bucket=bucket, Key="p/manifest.json")["Body"].read())
     assert manifest["format"] == FORMAT
     assert manifest["books"] == list(BOOKS)
     assert manifest["table"]["rows"] == 18
     assert manifest["graph"] == {"version": 1}
-    head = client.head_object(Bucket=bucket, Key="p/books/7/book.json")
+    head = s3.head_object(Bucket=bucket, Key="p/books/7/book.json")
     assert head["Metadata"]["sha256"] == manifest["files"]["books/7/book.json"]["sha256"]

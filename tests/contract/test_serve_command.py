@@ -50,7 +50,7 @@ def served(home: Path, *args: str, **env: str) -> Iterator[tuple[subprocess.Pope
         watch.cancel()
         if process.poll() is None:
             process.kill()
-        process.wait(20)
+        process.wait(60)
 
 
 def test_it_says_where_it_listens_and_stops_on_ctrl_c(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_it_says_where_it_listens_and_stops_on_ctrl_c(tmp_path: Path) -> None:
         assert len(httpx.get(f"{url}/books").json()) == 5
         assert httpx.get(url, headers={"Accept": "text/html"}).status_code == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 def test_no_other_address_without_a_token(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import harbour_story as story
 import pytest
 from fakes import FakeLLM
 from langchain_core.messages import AIMessage, ToolMessage
+from waiting import within
 
 from gutengraph_core.errors import ModelRefused, SqlRefused
 from gutengraph_core.library import Library
@@ -215,9 +215,7 @@ def test_sql_that_does_more_than_read_the_tables_is_refused(
 ) -> None:
     settings = {"home": "is a Python variable that SQL must not see"}
     assert settings
-    start = time.monotonic()
     with pytest.raises(SqlRefused):
-        catalogue.query(sql.replace("{folder}", str(tmp_path)))
-    assert time.monotonic() - start < 5
+        within(lambda: catalogue.query(sql.replace("{folder}", str(tmp_path))), "stopping it", seconds=30)
     assert list(tmp_path.iterdir()) == []
     assert catalogue.query("SELECT count(*) FROM books").rows == [[2]]

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import dagster as dg
 import pytest
-from places import ROOT, SAMPLE_ID
+from kills import BOOK, lay_story
+from waiting import until
 
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import STEP
@@ -28,7 +27,7 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home"
         self.library = Library(self.home)
-        shutil.copytree(ROOT / "data" / "sample" / "cache", folder / "mirror" / "cache")
+        lay_story(folder / "mirror")
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("GUTENGRAPH_", "DAGSTER_"))}
         self.env = clean | {
             "GUTENGRAPH_HOME": str(self.home),
@@ -51,23 +50,21 @@ class Machine:
         return process.returncode, out + err
 
     def names_done(self) -> int:
-        path = self.library.path(SAMPLE_ID, "ledger.jsonl")
+        path = self.library.path(BOOK, "ledger.jsonl")
         return len(Ledger(path).entries(STEP)) if path.exists() else 0
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     machine = Machine(tmp_path)
-    assert machine.run("add", SAMPLE_ID)[0] == 0
+    assert machine.run("add", BOOK)[0] == 0
     return machine
 
 
 def stop_among_the_names(machine: Machine, how: signal.Signals) -> tuple[int, str]:
     """Build, and send `how` once some names are in the ledger."""
-    process = machine.start("build", SAMPLE_ID)
-    deadline = time.monotonic() + 120
-    while machine.names_done() < 5 and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.02)
+    process = machine.start("build", BOOK)
+    until(lambda: machine.names_done() >= 5 or process.poll() is not None, "five names")
     process.send_signal(how)
     out, err = process.communicate(timeout=60)
     assert 5 <= machine.names_done() < 60
@@ -78,22 +75,22 @@ def test_killed_and_carried_on(machine: Machine) -> None:
     code, _ = stop_among_the_names(machine, signal.SIGKILL)
     assert code == -signal.SIGKILL
     library = machine.library
-    record = library.record(SAMPLE_ID)
+    record = library.record(BOOK)
     assert record.status == "failed"
-    assert f"gutengraph build {SAMPLE_ID}" in record.reason
-    assert not library.path(SAMPLE_ID, "mentions.parquet").exists()
+    assert f"gutengraph build {BOOK}" in record.reason
+    assert not library.path(BOOK, "mentions.parquet").exists()
     assert "killed" in machine.run("books")[1]
-    before = {e.item for e in Ledger(library.path(SAMPLE_ID, "ledger.jsonl")).entries(STEP)}
-    chunks = sha256(library.path(SAMPLE_ID, "chunks.parquet"))
+    before = {e.item for e in Ledger(library.path(BOOK, "ledger.jsonl")).entries(STEP)}
+    chunks = sha256(library.path(BOOK, "chunks.parquet"))
 
-    code, said = machine.run("build", SAMPLE_ID)
+    code, said = machine.run("build", BOOK)
     assert code == 0, said
     assert "chunks  unchanged" in said
-    assert sha256(library.path(SAMPLE_ID, "chunks.parquet")) == chunks
-    entries = Ledger(library.path(SAMPLE_ID, "ledger.jsonl")).entries(STEP)
+    assert sha256(library.path(BOOK, "chunks.parquet")) == chunks
+    entries = Ledger(library.path(BOOK, "ledger.jsonl")).entries(STEP)
     again = [e.item for e in entries if e.item in before]
     assert len(again) == len(set(again))  # what was asked before the kill was not asked again
-    assert library.record(SAMPLE_ID).status == "built"
+    assert library.record(BOOK).status == "built"
     # The killed run is not left 'started' for good, and its pool slots are free.
     with dg.DagsterInstance.from_config(str(library.dagster_dir)) as instance:
         assert {run.status for run in instance.get_runs()} == {
@@ -112,9 +109,9 @@ def test_interrupted_says_so(machine: Machine) -> None:
     assert code == 130
     assert "Traceback" not in said
     assert "Stopped." in said
-    record = machine.library.record(SAMPLE_ID)
+    record = machine.library.record(BOOK)
     assert record.status in ("registered", "failed")
-    assert f"gutengraph build {SAMPLE_ID}" in record.reason
+    assert f"gutengraph build {BOOK}" in record.reason
     with dg.DagsterInstance.from_config(str(machine.library.dagster_dir)) as instance:
         unfinished = [run for run in instance.get_runs() if not run.is_finished]
         assert unfinished == []

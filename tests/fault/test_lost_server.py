@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import socket
+import struct
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pytest
 from command_line import gutengraph
 from kills import BOOK, lay_story
 from llama_server import API_KEY, llama_server
+from waiting import LONG_S, until
 
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import STEP
@@ -52,6 +53,16 @@ class Wire:
                 continue
         self._open.clear()
 
+    def refuse(self, times: int) -> None:
+        """Let that many calls come, and turn them away."""
+        with socket.create_server(("127.0.0.1", self.port)) as door:
+            door.settimeout(LONG_S)
+            for _ in range(times):
+                caller, _ = door.accept()
+                # linger 0: a reset, as from a machine where nobody listens
+                caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                caller.close()
+
     def mend(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", self.port))
         threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
@@ -83,12 +94,14 @@ def test_a_server_that_goes_away_and_comes_back(
         wire = Wire(served.url)
 
         def outage() -> None:
-            deadline = time.monotonic() + 200
-            while sum(e.outcome == "valid" for e in ledger.entries(STEP)) < 2 and time.monotonic() < deadline:
-                time.sleep(0.01)
+            until(
+                lambda: sum(e.outcome == "valid" for e in ledger.entries(STEP)) >= 2,
+                "two names of the model",
+                seconds=200,
+            )
             wire.cut()
             gone.set()
-            time.sleep(2.5)
+            wire.refuse(2)  # the first call, and the next one that was tried
             wire.mend()
 
         for name, value in {

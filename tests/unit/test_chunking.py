@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import get_args
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import within
 
 from gutengraph_assets.text.chunking import Chunk, Strategy, chunk_body, chunk_id, chunk_table
 from gutengraph_core.embedding import open_tokenizer
@@ -175,9 +175,7 @@ def test_the_target_is_lowered_to_the_model_limit(tokenizer: Tokenizer) -> None:
     ids=lambda body: ascii(body[:8]),
 )
 def test_hostile_texts(tokenizer: Tokenizer, body: str) -> None:
-    started = time.monotonic()
-    chunks = check(body, [], tokenizer)
-    assert time.monotonic() - started < 30
+    chunks = within(lambda: check(body, [], tokenizer), "cutting it")
     if body.strip("\n \u200b\u200d\ufeff"):
         # A stretch without spaces is one unknown token to WordPiece, and must not be one chunk.
         assert max(c.end - c.start for c in chunks if body[c.start : c.end].strip()) < 60_000
@@ -189,10 +187,8 @@ def test_thousands_of_short_chapters(tokenizer: Tokenizer) -> None:
     for part in parts[:-1]:
         starts.append(starts[-1] + len(part))
     body = "".join(parts)
-    started = time.monotonic()
-    chunks = check(body, chapters_at(body, *starts), tokenizer)
+    chunks = within(lambda: check(body, chapters_at(body, *starts), tokenizer), "cutting it")
     assert len(chunks) == 4_000
-    assert time.monotonic() - started < 20
 
 
 def test_nothing_and_white_space(tokenizer: Tokenizer) -> None:
