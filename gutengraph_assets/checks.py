@@ -221,7 +221,7 @@ def name_grounding(book: int, gutengraph: GutenGraph) -> Verdict:
 
 @book_check(filtered_entities)
 def filter_yield(book: int, gutengraph: GutenGraph) -> Verdict:
-    """The filter left a cast in a work of fiction, and did not drop nearly everybody."""
+    """The filter left a cast in a work of fiction, and did not drop nearly everybody (of a few, all may go)."""
     record = gutengraph.library.record(book)
     if parked_reason(record):
         return NOTHING_ASKED
@@ -229,11 +229,12 @@ def filter_yield(book: int, gutengraph: GutenGraph) -> Verdict:
     persons = record.counts.get("persons", 0)
     rate = dropped / persons if persons else 0.0
     least = gutengraph.settings.min_cast if record.kind == "fiction" else 0
-    most = gutengraph.settings.max_drop_rate
+    most, enough = gutengraph.settings.max_drop_rate, gutengraph.settings.min_persons
+    allowed = f"{most:.0%} allowed" if persons >= enough else f"of under {enough} no share is judged"
     return Verdict(
-        cast >= least and rate <= most,
+        cast >= least and (rate <= most or persons < enough),
         f"{cast} of {persons} persons are cast ({least} wanted in {record.kind}), {dropped} were dropped "
-        f"({rate:.0%}, {most:.0%} allowed).",
+        f"({rate:.0%}, {allowed}).",
         {"persons": persons, "cast": cast, "dropped": dropped, "drop_rate": rate},
     )
 

@@ -88,7 +88,7 @@ def _cast(record: BookRecord, settings: Settings) -> Line:
     faults = []
     if record.kind == "fiction" and cast < settings.min_cast:
         faults.append("a work of fiction without a cast")
-    if persons and dropped / persons > settings.max_drop_rate:
+    if persons >= settings.min_persons and dropped / persons > settings.max_drop_rate:
         faults.append(f"{dropped / persons:.0%} of the persons dropped")
     return Line(
         "cast",

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from gutengraph_core.chunk_store import TABLE
 from gutengraph_core.errors import NotBuilt, StoreError
 from gutengraph_core.files import disk_errors, sha256, write_text
 from gutengraph_core.graph import versions
 from gutengraph_core.library import Library
 from gutengraph_core.s3.manifest import Entry
-from gutengraph_core.vectors import TABLE, ChunkTable
+from gutengraph_core.vectors import ChunkTable
 
 _CANNOT_LINK = (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EOPNOTSUPP)
 

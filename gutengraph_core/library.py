@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import psutil
 from filelock import FileLock
@@ -19,6 +19,7 @@ from gutengraph_core.processes import is_alive
 
 Status = Literal["registered", "building", "built", "parked", "failed"]
 Kind = Literal["fiction", "non-fiction", "drama", "verse", "other"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class Chapter(BaseModel):

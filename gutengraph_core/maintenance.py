@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
-from gutengraph_core.vectors import ChunkTable, store_failures
+from gutengraph_core.chunk_store import store_failures
+from gutengraph_core.vectors import ChunkTable
 
 if TYPE_CHECKING:
     from lancedb.table import LanceTable

@@ -182,6 +182,8 @@ class Settings(BaseSettings):
     """Fewer cast than this in a work of fiction: the filter or the model has failed."""
     max_drop_rate: float = 0.95
     """More persons dropped than this: the threshold does not suit the book."""
+    min_persons: int = 20
+    """Of fewer persons than this no share is judged: at .95 a single one would decide."""
     max_drift: float = Field(default=0.3, gt=0)
     """A book's names or relations that change by more than this share, or untyped relations by this much of all,
     are worth a look: more than the change of a rule should do, less than another model does."""

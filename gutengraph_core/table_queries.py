@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from gutengraph_core.index_size import REFINE_FACTOR, partitions_for, probes_for
-from gutengraph_core.library import Kind
+from gutengraph_core.library import KINDS
 
 if TYPE_CHECKING:
     from lancedb.query import LanceFtsQueryBuilder, LanceVectorQueryBuilder
@@ -63,15 +63,12 @@ def _of_author(author: str) -> str:
     return f"array_has(authors, '{quoted}')"
 
 
-def _of_kind(kind: str) -> str:
-    if kind not in get_args(Kind):
-        raise ValueError(f"{kind!r} is no kind of text; one of {', '.join(get_args(Kind))}")
-    return f"kind = '{kind}'"
-
-
 @dataclass(frozen=True)
 class Within:
-    """Which rows a search is about: of a book, of an author (as the catalogue names them), of a kind of text."""
+    """Which rows a search is about: of a book, of an author (as the catalogue names them), of a kind of text.
+
+    Raises ValueError if `kind` is none.
+    """
 
     book: int | None = None
     author: str = ""
@@ -79,12 +76,16 @@ class Within:
     last_chapter: int | None = None
     """The last that has been read: nothing later is seen."""
 
+    def __post_init__(self) -> None:
+        if self.kind and self.kind not in KINDS:
+            raise ValueError(f"{self.kind!r} is no kind of text; one of {', '.join(KINDS)}")
+
     @property
     def where(self) -> str:
-        """The filter, '' for all rows. Raises ValueError if `kind` is none."""
+        """The filter, '' for all rows."""
         parts = [of_book(self.book)] if self.book is not None else []
         parts += [_of_author(self.author)] if self.author else []
-        parts += [_of_kind(self.kind)] if self.kind else []
+        parts += [f"kind = '{self.kind}'"] if self.kind else []  # one of the five
         parts += [f"chapter <= {int(self.last_chapter)}"] if self.last_chapter is not None else []
         return " AND ".join(parts)
 

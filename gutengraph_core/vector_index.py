@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from gutengraph_core.chunk_store import TEXT_INDEX, store_failures
 from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.errors import StoreError
 from gutengraph_core.index_size import (
@@ -21,7 +22,7 @@ from gutengraph_core.index_size import (
 )
 from gutengraph_core.maintenance import KEPT
 from gutengraph_core.table_queries import VECTOR
-from gutengraph_core.vectors import TEXT_INDEX, ChunkTable, store_failures
+from gutengraph_core.vectors import ChunkTable
 
 if TYPE_CHECKING:
     from lancedb.table import LanceTable

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gutengraph_core.chunk_rows import same_rows, vectors_of, with_vectors
+from gutengraph_core.chunk_store import (
+    TEXT_INDEX,
+    checked_identity,
+    create_table,
+    index_text,
+    open_table,
+    store_failures,
+    table_folder,
+)
 from gutengraph_core.embedding.protocol import EmbeddingIdentity, Matrix
-from gutengraph_core.errors import DataFolderError, EmbedderMismatch, NotBuilt, StoreError
+from gutengraph_core.errors import NotBuilt
 from gutengraph_core.filesystem import check_data_folder
 from gutengraph_core.library import Library
 from gutengraph_core.passages import Passage, joined, passage_of, scaled
@@ -30,13 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ChunkTable", "Passage", "Replaced"]
 
-TABLE = "chunks"
-TEXT_INDEX = "text_idx"
-
 CANDIDATES = 100
 """Of each kind that the hybrid search adds up; a passage beyond the hundredth by both is not among five."""
 
-_IDENTITY = b"gutengraph.embedding"
 _ID = re.compile(r"\d{1,9}:\d{1,9}")
 _LOCK = "lancedb"
 
@@ -61,21 +65,26 @@ class ChunkTable:
     """
 
     def __init__(
-        self,
-        table: LanceTable,
-        library: Library,
-        identity: EmbeddingIdentity,
-        *,
-        last_chapter: int | None = None,
+        self, table: LanceTable, library: Library, identity: EmbeddingIdentity, *, seen: Within | None = None
     ) -> None:
+        """`seen`: all that its searches and its passages show; None: every row."""
         self._table = table
         self._library = library
         self.identity = identity
-        self._last_chapter = last_chapter
+        self._seen = seen or Within()
 
     def up_to(self, chapter: int) -> ChunkTable:
         """The same table for somebody who has read no further than `chapter`: its searches see nothing later."""
-        return ChunkTable(self._table, self._library, self.identity, last_chapter=chapter)
+        return self._showing(replace(self._seen, last_chapter=chapter))
+
+    def only(self, *, author: str = "", kind: str = "") -> ChunkTable:
+        """The same table, of which searches see only the books of an author (as the catalogue names them), or of a
+        kind of text, or both. Raises ValueError if `kind` is none.
+        """
+        return self._showing(replace(self._seen, author=author, kind=kind))
+
+    def _showing(self, seen: Within) -> ChunkTable:
+        return ChunkTable(self._table, self._library, self.identity, seen=seen)
 
     @classmethod
     def open(
@@ -87,18 +96,18 @@ class ChunkTable:
         table and `create` is not set, EmbedderMismatch if another embedder built it, StoreError if it is
         damaged, DataFolderError if the folder cannot carry it.
         """
-        table = _open(library)
+        table = open_table(library)
         if table is None:
             if not create or identity is None:
                 raise NotBuilt("No book has been embedded yet.", remedy="Run `gutengraph build <id>`.")
             check_data_folder(library.home)
             with library.lock(_LOCK), store_failures("created"):
-                table = _open(library) or _create(library, identity)
+                table = open_table(library) or create_table(library, identity)
         built_by = checked_identity(table.schema, identity)
         if create and TEXT_INDEX not in {index.name for index in table.list_indices()}:
             # A build was killed between the table and its index.
             with library.lock(_LOCK), store_failures("created"):
-                _index_text(table)
+                index_text(table)
         return cls(table, library, built_by)
 
     # --- writing ---
@@ -110,10 +119,10 @@ class ChunkTable:
         must have, StoreError or DataFolderError if they cannot be written.
         """
         number = int(book)
-        fresh = self._with_vectors(number, rows, vectors)
+        fresh = with_vectors(number, rows, vectors, dimension=self.identity.dimension)
         with self._library.lock(_LOCK), store_failures("written", book=number):
             old = self._rows(number)
-            if _same(old, fresh):
+            if same_rows(old, fresh):
                 return Replaced(fresh.num_rows, 0, 0, 0)
             if fresh.num_rows == 0:
                 self._table.delete(of_book(number))
@@ -177,7 +186,7 @@ class ChunkTable:
         """A book's rows in reading order (`tables.CHUNKS`) and their vectors: float32 [rows, dimension]."""
         with store_failures("read", book=int(book)):
             table = self._rows(int(book))
-        return table.drop_columns([VECTOR]), _matrix(table)
+        return table.drop_columns([VECTOR]), vectors_of(table)
 
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """The chunks of these ids, in their order; unknown ids are left out. Raises ValueError on what is
@@ -195,45 +204,26 @@ class ChunkTable:
         by_id = {row["id"]: passage_of(row, 0.0) for row in found}
         return [by_id[chunk_id] for chunk_id in ids if chunk_id in by_id]
 
-    def search(
-        self, query_vector: Matrix, *, k: int, book: int | None = None, author: str = "", kind: str = ""
-    ) -> list[Passage]:
-        """The `k` passages nearest to a unit vector, by cosine, of one book, author or kind, or of all; exact
-        within a book or an author. Raises ValueError if `kind` is none.
+    def search(self, query_vector: Matrix, *, k: int, book: int | None = None) -> list[Passage]:
+        """The `k` passages nearest to a unit vector, by cosine, of one book or of all that the table shows; exact
+        within a book or an author.
         """
-        rows = self._nearest(query_vector, k=k, within=self._within(book, author, kind))
+        rows = self._nearest(query_vector, k=k, within=self._within(book))
         return [passage_of(row, _cosine(row)) for row in rows]
 
-    def text_search(
-        self,
-        words: str,
-        *,
-        k: int,
-        names: str = "",
-        book: int | None = None,
-        author: str = "",
-        kind: str = "",
-    ) -> list[Passage]:
+    def text_search(self, words: str, *, k: int, names: str = "", book: int | None = None) -> list[Passage]:
         """The `k` best passages by BM25 over stems without stop words; `names` count less than `words`."""
-        rows = self._matching(words, names, k=k, within=self._within(book, author, kind))
+        rows = self._matching(words, names, k=k, within=self._within(book))
         return [passage_of(row, float(row["_score"])) for row in rows]
 
     def hybrid_search(
-        self,
-        query_vector: Matrix,
-        words: str,
-        *,
-        k: int,
-        names: str = "",
-        book: int | None = None,
-        author: str = "",
-        kind: str = "",
+        self, query_vector: Matrix, words: str, *, k: int, names: str = "", book: int | None = None
     ) -> list[Passage]:
         """The `k` best passages by cosine and BM25, each scaled to [0, 1] over the candidates, added.
 
         `python -m experiments.retrieval` compares this with ranks added and with either alone.
         """
-        within = self._within(book, author, kind)
+        within = self._within(book)
         depth = max(CANDIDATES, 2 * k)
         query = _checked_query(query_vector, self.identity.dimension)
         near = self._nearest(query, k=depth, within=within)
@@ -267,7 +257,7 @@ class ChunkTable:
     @property
     def folder(self) -> Path:
         """Where the table's files lie."""
-        return self._library.lancedb_dir / f"{TABLE}.lance"
+        return table_folder(self._library)
 
     def nearest_ids(self, query_vector: Matrix, *, k: int, exact: bool) -> list[str]:
         """Ids of the nearest rows by the index, or by comparing all. For measuring recall."""
@@ -301,93 +291,8 @@ class ChunkTable:
     def _rows(self, book: int) -> pa.Table:
         return self._table.search().where(self._within(book).where).to_arrow().sort_by("chunk_index")
 
-    def _within(self, book: int | None = None, author: str = "", kind: str = "") -> Within:
-        return Within(book, author, kind, self._last_chapter)
-
-    def _with_vectors(self, book: int, rows: pa.Table, vectors: Matrix) -> pa.Table:
-        import pyarrow as pa
-
-        from gutengraph_core.tables import CHUNKS
-
-        dimension = self.identity.dimension
-        if vectors.shape != (rows.num_rows, dimension):
-            raise ValueError(f"vectors of shape {vectors.shape} for {rows.num_rows} rows of {dimension}")
-        if not np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3):
-            raise ValueError("a vector is not of unit length")
-        plain = rows.cast(CHUNKS)
-        if set(plain["gutenberg_id"].to_pylist()) - {book}:
-            raise ValueError(f"rows of another book than {book}")
-        flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel())
-        column = pa.FixedSizeListArray.from_arrays(flat, dimension)
-        return plain.append_column(VECTOR, column).sort_by("chunk_index")
-
-
-def table_schema(identity: EmbeddingIdentity) -> pa.Schema:
-    """`tables.CHUNKS`, the vector, and the embedder's identity as metadata."""
-    import pyarrow as pa
-
-    from gutengraph_core.tables import CHUNKS
-
-    vector = pa.field(VECTOR, pa.list_(pa.float32(), identity.dimension))
-    return CHUNKS.append(vector).with_metadata({_IDENTITY: json.dumps(asdict(identity)).encode()})
-
-
-def _open(library: Library) -> LanceTable | None:
-    folder = library.lancedb_dir / f"{TABLE}.lance"
-    # A table exists once its first version does; a build killed before that left only folders.
-    if not any((folder / "_versions").glob("*.manifest")):
-        return None
-    with store_failures("opened"):
-        table: LanceTable = _connect(library).open_table(TABLE)
-        return table
-
-
-def _connect(library: Library) -> Any:
-    import lancedb
-
-    return lancedb.connect(library.lancedb_dir, read_consistency_interval=timedelta(0))
-
-
-def _create(library: Library, identity: EmbeddingIdentity) -> LanceTable:
-    table: LanceTable = _connect(library).create_table(TABLE, schema=table_schema(identity), mode="overwrite")
-    _index_text(table)
-    return table
-
-
-def _index_text(table: LanceTable) -> None:
-    """From the first row on, words can be searched: what is not indexed yet is scanned."""
-    from lancedb.index import FTS
-
-    table.create_index("text", config=FTS(stem=True, remove_stop_words=True), name=TEXT_INDEX, replace=True)
-
-
-def checked_identity(schema: pa.Schema, used: EmbeddingIdentity | None) -> EmbeddingIdentity:
-    """Who embedded a table, by its metadata; `used` None: no vectors will be compared.
-
-    Raises EmbedderMismatch if that is not `used`, or if the table does not say; both identities are named.
-    Raises StoreError if the vectors have another dimension than the table says.
-    """
-    raw = (schema.metadata or {}).get(_IDENTITY)
-    in_use = f"{used} is in use" if used is not None else "no embedding model was asked for"
-    try:
-        built_by = EmbeddingIdentity(**json.loads(raw or b""))
-    except (ValueError, TypeError) as error:
-        raise EmbedderMismatch(
-            f"The table of passages does not say which model embedded it (unknown model), but {in_use}.",
-            remedy="Move the folder lancedb/ away and build the books again.",
-        ) from error
-    if used is not None and used != built_by:
-        raise EmbedderMismatch(
-            f"The passages were embedded by {built_by}, but {used} is in use.",
-            remedy="Set GUTENGRAPH_EMBEDDING back, or build every book again in another GUTENGRAPH_HOME.",
-        )
-    held = schema.field(VECTOR).type.list_size if VECTOR in schema.names else 0
-    if held != built_by.dimension:
-        raise StoreError(
-            f"The table of passages says {built_by}, but its vectors have {held} dimensions.",
-            remedy="Move the folder lancedb/ away and build the books again.",
-        )
-    return built_by
+    def _within(self, book: int | None = None) -> Within:
+        return replace(self._seen, book=book)
 
 
 def _checked_query(vector: Matrix, dimension: int) -> Matrix:
@@ -401,39 +306,3 @@ def _checked_query(vector: Matrix, dimension: int) -> Matrix:
 
 def _cosine(row: dict[str, Any]) -> float:
     return 1.0 - float(row["_distance"])
-
-
-def _matrix(table: pa.Table) -> Matrix:
-    column = table[VECTOR].combine_chunks()
-    flat: Matrix = column.flatten().to_numpy(zero_copy_only=False)
-    return flat.reshape(table.num_rows, column.type.list_size)
-
-
-def _same(old: pa.Table, new: pa.Table) -> bool:
-    """Whether a book's rows are already there; batches round vectors differently in the seventh digit."""
-    if old.num_rows != new.num_rows:
-        return False
-    names = [name for name in new.column_names if name != VECTOR]
-    if not old.select(names).equals(new.select(names).cast(old.select(names).schema)):
-        return False
-    return bool(np.allclose(_matrix(old), _matrix(new), atol=1e-5))
-
-
-@contextmanager
-def store_failures(what: str, *, book: int | None = None) -> Iterator[None]:
-    """Turn LanceDB's failures, which are plain OSError, RuntimeError and ValueError, into ours."""
-    try:
-        yield
-    except (OSError, RuntimeError, ValueError) as error:
-        text = str(error)
-        if "No space left" in text or "os error 28" in text:
-            raise DataFolderError(
-                "The disk is full while writing passages.",
-                remedy="Free some space and run again; the table is as it was.",
-                book=book,
-            ) from error
-        raise StoreError(
-            f"The table of passages cannot be {what} ({text.splitlines()[0][:300]}).",
-            remedy="If it stays so, move the folder lancedb/ away and build the books again.",
-            book=book,
-        ) from error

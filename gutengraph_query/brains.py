@@ -18,7 +18,8 @@ from gutengraph_query.retrieval.reading import AnyGraph, ReadGraph
 
 if TYPE_CHECKING:
     from gutengraph_core.embedding.protocol import Embedder, Matrix
-    from gutengraph_core.graph.read import Graph, PublishedGraph
+    from gutengraph_core.graph.published import PublishedGraph
+    from gutengraph_core.graph.read import Graph
     from gutengraph_core.graph.worker import CypherWorker
     from gutengraph_core.library import Library
     from gutengraph_core.llm.protocol import LLM
@@ -110,7 +111,7 @@ class Brains:
 
     @cached_property
     def _published(self) -> PublishedGraph:
-        from gutengraph_core.graph.read import PublishedGraph
+        from gutengraph_core.graph.published import PublishedGraph
 
         return PublishedGraph(self.library)
 

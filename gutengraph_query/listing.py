@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from gutengraph_core.graph.read import Graph
+from gutengraph_core.graph.records import Edge
 from gutengraph_query.brains import Brains
 
 
@@ -51,19 +52,24 @@ def characters(here: Brains, book: int) -> list[CharacterRow]:
 def relations(here: Brains, book: int) -> list[RelationRow]:
     """RELATED_TO and INTERACTS_WITH of a book, surest first. Raises UnknownBook, NotBuilt."""
     return [
-        RelationRow(
-            a=edge.source_name,
-            type=edge.type,
-            b=edge.target_name,
-            quote=edge.quote,
-            start=edge.start,
-            end=edge.end,
-            chapter=edge.chapter,
-            how=edge.how,
-            confidence=round(edge.confidence, 4),
-        )
+        relation_row(edge, a=edge.source_name, b=edge.target_name)
         for edge in graph_with(here, book).relations(book)
     ]
+
+
+def relation_row(edge: Edge, *, a: str, b: str) -> RelationRow:
+    """A relation for people, its ends under the names that they may be told."""
+    return RelationRow(
+        a=a,
+        type=edge.type,
+        b=b,
+        quote=edge.quote,
+        start=edge.start,
+        end=edge.end,
+        chapter=edge.chapter,
+        how=edge.how,
+        confidence=round(edge.confidence, 4),
+    )
 
 
 def graph_with(here: Brains, book: int) -> Graph:

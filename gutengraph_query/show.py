@@ -13,7 +13,7 @@ from gutengraph_core.graph.schema import STATED
 from gutengraph_query.ask import Answer, Comparison
 from gutengraph_query.brains import Brains
 from gutengraph_query.listing import CharacterRow, RelationRow
-from gutengraph_query.merging.spans import shortened
+from gutengraph_query.merging.spans import quoted, shortened
 from gutengraph_query.state import Citation
 
 _QUOTED = 40
@@ -90,7 +90,7 @@ def show_relations(here: Brains, book: int, rows: Sequence[RelationRow], *, limi
             f"\n[bold]{escape(row['a'])}[/bold] {row['type']} [bold]{escape(row['b'])}[/bold]"
             f"  [dim]{certainty} ({row['confidence']:.2f}), chapter {row['chapter']}[/dim]"
         )
-        console.print(f"    “{escape(shortened(row['quote']))}”")
+        console.print(f"    {escape(quoted(shortened(row['quote'])))}")
     if limit is not None and len(rows) > limit:
         console.print(f"\n… and {len(rows) - limit} more: gutengraph relations {book}")
 
@@ -98,7 +98,7 @@ def show_relations(here: Brains, book: int, rows: Sequence[RelationRow], *, limi
 def _citation(here: Brains, citation: Citation) -> str:
     place = f"{here.title(citation['book'])}, {chapter_name(here, citation['book'], citation['chapter'])}"
     quote = shortened(citation["text"], longest=_QUOTED)
-    return f"[bold]\\[{citation['n']}][/bold] {escape(place)}: [italic]“{escape(quote)}”[/italic]"
+    return f"[bold]\\[{citation['n']}][/bold] {escape(place)}: [italic]{escape(quoted(quote))}[/italic]"
 
 
 def chapter_name(here: Brains, book: int, chapter: int) -> str:

@@ -29,7 +29,7 @@ VECTORS = CHUNKS.append(pa.field("embedding", pa.list_(pa.float32())))
     group_name="vectors",
     kinds={"lancedb", "huggingface"},
     owners=OWNERS,
-    code_version=code_version("gutengraph_core.embedding", "gutengraph_core.vectors"),
+    code_version=code_version("gutengraph_core.embedding", "gutengraph_core.chunk_rows"),
     pool=pool("lancedb", uses_card=True),
     metadata={"dagster/column_schema": described("chunks", VECTORS)},
 )

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gutengraph_core.files import write_bytes
-from gutengraph_core.graph.read import Graph, book_of
+from gutengraph_core.graph.read import Graph
+from gutengraph_core.graph.records import book_of
 from gutengraph_core.graph.schema import NODE_TABLES, REL_TABLES, VECTOR
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gutengraph_core.chunk_store import TABLE, checked_identity, store_failures
 from gutengraph_core.errors import NotBuilt
 from gutengraph_core.files import write_text
 from gutengraph_core.library import Library
@@ -19,7 +20,7 @@ from gutengraph_core.s3.client import make_client, object_key, parse_uri, s3_err
 from gutengraph_core.s3.fetch import fetch
 from gutengraph_core.s3.manifest import Manifest, require_manifest
 from gutengraph_core.settings import Settings
-from gutengraph_core.vectors import TABLE, ChunkTable, checked_identity, store_failures
+from gutengraph_core.vectors import ChunkTable
 
 if TYPE_CHECKING:
     from lancedb.table import LanceTable

@@ -17,7 +17,7 @@ from gutengraph_core.llm.protocol import LLM
 from gutengraph_core.names import squeeze
 from gutengraph_query.merging.candidates import Candidate, Chosen, choose
 from gutengraph_query.merging.evidence import Draft, Evidence
-from gutengraph_query.merging.spans import excerpts, holds, shortened
+from gutengraph_query.merging.spans import excerpts, holds, quoted, shortened
 from gutengraph_query.state import GraphHit, PassageHit
 
 NAMES = 3
@@ -87,7 +87,7 @@ def extract(
             words=chosen.words,
             told=[looked_up[0]["edges"][0]["quote"]] if _quoted(looked_up, counts=counts) else [],
         )
-        parts += [f"“{e.text}” {evidence.cite_passage(e.passage)}" for e in best]
+        parts += [f"{quoted(e.text)} {evidence.cite_passage(e.passage)}" for e in best]
         if walks and not looked_up:  # near the question, but not asked for: it follows what is
             parts.append(_sentences(walks, evidence, most=1))
     return Draft(
@@ -153,7 +153,7 @@ def _told(facts: Sequence[GraphHit], evidence: Evidence, *, total: int, counts: 
     """What a lookup found: one answer in a sentence and its quote, several as a list."""
     if _quoted(facts, counts=counts):  # with its certainty in the sentence
         first = facts[0]["edges"][0]
-        return f"{_sentences(facts, evidence, most=_TOLD)} “{shortened(first['quote'])}”"
+        return f"{_sentences(facts, evidence, most=_TOLD)} {quoted(shortened(first['quote']))}"
     stated = [fact for fact in facts if not fact["edges"] or fact["score"] >= STATED]
     likely = [fact for fact in facts if fact not in stated]
     if counts or not stated:

@@ -128,6 +128,15 @@ def holds(text: str, name: str) -> bool:
     return f" {' '.join(names.words(name))} " in f" {' '.join(names.words(text))} "
 
 
+_NESTED = str.maketrans({"“": "‘", "”": "’", '"': "'"})
+
+
+def quoted(text: str) -> str:
+    """In quotation marks: speech keeps its own, cut or whole, and within other words it has single ones."""
+    inside = text.lstrip('“"').rstrip('”"')
+    return f"“{inside}”" if not re.search('[“”"]', inside) else f"“{text.translate(_NESTED)}”"
+
+
 def shortened(text: str, *, longest: int = EXCERPT_WORDS) -> str:
     """At most `longest` words, '…' where it was cut."""
     words = text.split()

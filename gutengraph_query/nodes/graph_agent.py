@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gutengraph_core.graph.read import Edge, book_of
+from gutengraph_core.graph.records import Edge, book_of
 from gutengraph_core.llm.compiled import load_compiled
 from gutengraph_query.brains import Brains, GraphView, brains
 from gutengraph_query.nodes.common import Update, count, message, spent, timed

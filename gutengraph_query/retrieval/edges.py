@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gutengraph_core.graph.read import Edge
+from gutengraph_core.graph.records import Edge
 from gutengraph_core.graph.schema import STATED, SYMMETRIC
 from gutengraph_query.retrieval.reading import AnyGraph
 from gutengraph_query.state import EdgeQuote

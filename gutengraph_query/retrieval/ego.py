@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gutengraph_core.embedding.protocol import Matrix
-from gutengraph_core.graph.read import Edge, Node
+from gutengraph_core.graph.records import Edge, Node
 from gutengraph_query.retrieval.entry import Entry
 from gutengraph_query.retrieval.reading import AnyGraph
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from gutengraph_core import names
 from gutengraph_core.embedding.protocol import Matrix
-from gutengraph_core.graph.read import Graph, Node
+from gutengraph_core.graph.read import Graph
+from gutengraph_core.graph.records import Node
 from gutengraph_query.retrieval.reading import AnyGraph
 
 EXACT = 1.0

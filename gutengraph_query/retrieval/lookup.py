@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gutengraph_core.graph.read import Edge, Node
+from gutengraph_core.graph.records import Edge, Node
 from gutengraph_core.graph.schema import SYMMETRIC
 from gutengraph_query.retrieval.entry import NameIndex
 from gutengraph_query.retrieval.reading import AnyGraph

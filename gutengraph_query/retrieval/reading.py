@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gutengraph_core import names
-from gutengraph_core.graph.read import Edge, Graph, Node, NodeVectors, PassageMention
+from gutengraph_core.graph.read import Graph
+from gutengraph_core.graph.records import Edge, Node, NodeVectors, PassageMention
 from gutengraph_core.graph.versions import Manifest
 
 

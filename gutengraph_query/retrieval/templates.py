@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gutengraph_core import names
-from gutengraph_core.graph.read import inlined
+from gutengraph_core.graph.inlined import inlined
 from gutengraph_core.graph.schema import LABELS
 from gutengraph_query.retrieval.entry import NameIndex
 from gutengraph_query.retrieval.reading import AnyGraph

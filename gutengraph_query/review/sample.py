@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from gutengraph_core import names
 from gutengraph_core.files import read_table
-from gutengraph_core.graph.read import Node
+from gutengraph_core.graph.records import Node
 from gutengraph_core.library import Library
 from gutengraph_query.brains import Brains
 from gutengraph_query.evaluate.gold import Importance

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, Field
 
-from gutengraph_core.graph.read import Edge, Graph, Node, book_of
+from gutengraph_core.graph.read import Graph
+from gutengraph_core.graph.records import Edge, Node, book_of
 from gutengraph_core.graph.schema import HAPPENS_AT, LABELS, STATED, TAKES_PART
 from gutengraph_core.library import Library
+from gutengraph_query.listing import relation_row
 from gutengraph_query.views.appearances import Appearances, Seen, appearances
 
 _NOWHERE = Seen({}, {}, (0, 0))
@@ -223,14 +225,6 @@ def _relation(edge: Edge, shown: dict[str, str]) -> Relation:
     return Relation(
         source=edge.source,
         target=edge.target,
-        a=shown[edge.source],
-        type=edge.type,
-        b=shown[edge.target],
-        quote=edge.quote,
-        start=edge.start,
-        end=edge.end,
-        chapter=edge.chapter,
-        how=edge.how,
-        confidence=round(edge.confidence, 4),
         stated=edge.confidence >= STATED,
+        **relation_row(edge, a=shown[edge.source], b=shown[edge.target]),
     )

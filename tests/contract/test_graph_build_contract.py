@@ -18,7 +18,8 @@ from gutengraph_core.errors import EmbedderMismatch, NotBuilt, StoreError
 from gutengraph_core.files import read_table, write_table
 from gutengraph_core.graph import build, versions
 from gutengraph_core.graph.build import build_merged
-from gutengraph_core.graph.read import Graph, PublishedGraph
+from gutengraph_core.graph.published import PublishedGraph
+from gutengraph_core.graph.read import Graph
 from gutengraph_core.library import Library
 
 
@@ -113,7 +114,7 @@ def test_a_reader_in_another_process_keeps_its_version(library: Library) -> None
     build_merged(library)
     code = (
         "import sys; from pathlib import Path; from gutengraph_core.library import Library;"
-        "from gutengraph_core.graph.read import PublishedGraph;"
+        "from gutengraph_core.graph.published import PublishedGraph;"
         "g = PublishedGraph(Library(Path(sys.argv[1]))).current(); print('open', flush=True);"
         "sys.stdin.readline(); print(len(g.characters(7)), flush=True)"
     )

@@ -21,7 +21,8 @@ from gutengraph_core.errors import StoreError
 from gutengraph_core.files import read_table, write_table
 from gutengraph_core.graph.build import build_merged
 from gutengraph_core.graph.export import FORMATS, collect, write_export
-from gutengraph_core.graph.read import Graph, PublishedGraph
+from gutengraph_core.graph.published import PublishedGraph
+from gutengraph_core.graph.read import Graph
 from gutengraph_core.graph.stage import centralities
 from gutengraph_core.library import Library
 from gutengraph_query.cli import export

@@ -10,7 +10,8 @@ import pytest
 
 from gutengraph_core.errors import StoreError
 from gutengraph_core.graph.build import build_merged
-from gutengraph_core.graph.read import Graph, PublishedGraph
+from gutengraph_core.graph.published import PublishedGraph
+from gutengraph_core.graph.read import Graph
 from gutengraph_core.library import Library
 from gutengraph_query.retrieval.ego import Walk, joining, keep_relevant, walk
 from gutengraph_query.retrieval.entry import Entry, NameIndex, named, nearest

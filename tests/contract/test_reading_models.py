@@ -22,7 +22,7 @@ from gutengraph_core import tables
 from gutengraph_core.files import write_table
 from gutengraph_core.graph.build import build_merged
 from gutengraph_core.graph.export import collect
-from gutengraph_core.graph.read import PublishedGraph
+from gutengraph_core.graph.published import PublishedGraph
 from gutengraph_core.library import Library
 from gutengraph_core.llm import open_llm
 from gutengraph_core.settings import Settings

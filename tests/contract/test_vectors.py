@@ -17,12 +17,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
+from gutengraph_core.chunk_store import store_failures
 from gutengraph_core.embedding.protocol import EmbeddingIdentity, Matrix
 from gutengraph_core.errors import DataFolderError, EmbedderMismatch, NotBuilt, StoreError
 from gutengraph_core.index_size import partitions_for, sub_vectors_for
 from gutengraph_core.library import Library
 from gutengraph_core.tables import CHUNKS
-from gutengraph_core.vectors import ChunkTable, store_failures
+from gutengraph_core.vectors import ChunkTable
 
 D = 32
 IDENTITY = EmbeddingIdentity("tiny", "r1", D, "none")
@@ -186,7 +187,7 @@ def test_a_table_that_does_not_say_who_embedded_it(library: Library, create: boo
 def test_vectors_of_another_size_than_the_table_says(library: Library) -> None:
     import lancedb
 
-    from gutengraph_core.vectors import table_schema
+    from gutengraph_core.chunk_rows import table_schema
 
     says = table_schema(EmbeddingIdentity("tiny", "r1", 16, "none"))
     schema = says.with_metadata(table_schema(IDENTITY).metadata)
@@ -271,19 +272,24 @@ def test_searches_keep_to_an_author_and_a_kind(table: ChunkTable, author: str) -
             row |= {"authors": ["Somebody Else", author] if book == 7 else ["A. Pennington"], "kind": kind}
         part = vectors[:5] if book == 7 else vectors[5:]
         table.replace_book(book, pa.Table.from_pylist(rows, schema=CHUNKS), part)
-    for found in (
-        table.search(vectors[8], k=9, author=author),
-        table.search(vectors[8], k=9, kind="fiction"),
-        table.text_search("whale tea lantern letters rain", k=9, author=author),
-        table.text_search("whale tea lantern letters rain", k=9, kind="fiction"),
-        table.hybrid_search(vectors[8], "whale", k=9, author=author, kind="fiction"),
+    for shown in (
+        table.only(author=author),
+        table.only(kind="fiction"),
+        table.only(author=author, kind="fiction").up_to(9),
     ):
-        assert len(found) == 5
-        assert {p.gutenberg_id for p in found} == {7}
-    assert table.search(vectors[8], k=9, author=author, kind="verse") == []
-    assert table.search(vectors[8], k=9, author="Somebody") == []
+        for found in (
+            shown.search(vectors[8], k=9),
+            shown.text_search("whale tea lantern letters rain", k=9),
+            shown.hybrid_search(vectors[8], "whale", k=9),
+            shown.passages([*(f"7:{n:06d}" for n in range(5)), "8:000001"]),
+        ):
+            assert len(found) == 5
+            assert {p.gutenberg_id for p in found} == {7}
+        assert shown.search(vectors[8], k=9, book=8) == []
+    assert table.only(author=author, kind="verse").search(vectors[8], k=9) == []
+    assert table.only(author="Somebody").search(vectors[8], k=9) == []
     with pytest.raises(ValueError, match="no kind of text"):
-        table.search(vectors[8], k=9, kind="x' OR 1=1 --")
+        table.only(kind="x' OR 1=1 --")
 
 
 def test_passages_by_id_in_the_order_asked(table: ChunkTable) -> None:

@@ -189,6 +189,11 @@ def test_name_grounding(gutengraph: GutenGraph, library: Library) -> None:
         ({"persons": 10, "cast": 0, "dropped": 3}, "fiction", False),
         ({"persons": 10, "cast": 0, "dropped": 3}, "non-fiction", True),
         ({"persons": 100, "cast": 2, "dropped": 98}, "fiction", False),
+        ({"persons": 100, "cast": 0, "dropped": 98}, "non-fiction", False),
+        ({"persons": 20, "cast": 0, "dropped": 20}, "non-fiction", False),
+        ({"persons": 1, "cast": 0, "dropped": 1}, "non-fiction", True),
+        ({"persons": 19, "cast": 0, "dropped": 19}, "non-fiction", True),
+        ({"persons": 1, "cast": 0, "dropped": 1}, "fiction", False),
         ({}, "fiction", False),
     ],
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gutengraph_query.merging.spans import capitalised, content_words, excerpts, holds, shortened
+import pytest
+
+from gutengraph_query.merging.spans import capitalised, content_words, excerpts, holds, quoted, shortened
 
 
 def test_capitalised_names_without_sentence_openers() -> None:
@@ -49,3 +51,20 @@ def test_holds_whole_words() -> None:
 def test_shortened() -> None:
     assert shortened("a b c", longest=2) == "a b …"
     assert shortened("a b", longest=2) == "a b"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("He fed it on apricots.", "“He fed it on apricots.”"),
+        ("“It is late.”", "“It is late.”"),
+        ("“It is late, and the", "“It is late, and the”"),  # an excerpt ends where it is long enough
+        ("sails at six.”", "“sails at six.”"),
+        ("“It is late,” said Rook, “and she sails.”", "“‘It is late,’ said Rook, ‘and she sails.’”"),
+        ("“You know her,” she said.", "“‘You know her,’ she said.”"),
+        ('"It is late."', "“It is late.”"),
+        ('"You know her," she said.', "“'You know her,' she said.”"),
+    ],
+)
+def test_what_is_quoted_already_is_not_quoted_twice(text: str, shown: str) -> None:
+    assert quoted(text) == shown

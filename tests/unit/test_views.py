@@ -10,7 +10,8 @@ import web_library
 
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_core.errors import NotBuilt, UnknownPlace
-from gutengraph_core.graph.read import Graph, PublishedGraph
+from gutengraph_core.graph.published import PublishedGraph
+from gutengraph_core.graph.read import Graph
 from gutengraph_core.library import Library
 from gutengraph_query.views import people
 from gutengraph_query.views.appearances import Appearances, Mention, Seen
