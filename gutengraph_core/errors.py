@@ -48,6 +48,10 @@ class UnknownBook(GutenGraphError):
     """No such book at the source, or not in the library."""
 
 
+class NoBookFits(UnknownBook):
+    """No book of the library is by that author, or of that kind."""
+
+
 class UnknownPlace(GutenGraphError):
     """A place that a book does not have, or that lies beyond what its reader has read."""
 

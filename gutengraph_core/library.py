@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import psutil
 from filelock import FileLock
@@ -15,11 +15,10 @@ from pydantic import BaseModel, ConfigDict
 
 from gutengraph_core.errors import DataFolderError, NotBuilt, UnknownBook
 from gutengraph_core.files import disk_errors, read_text, write_json
+from gutengraph_core.kinds import Kind as Kind
 from gutengraph_core.processes import is_alive
 
 Status = Literal["registered", "building", "built", "parked", "failed"]
-Kind = Literal["fiction", "non-fiction", "drama", "verse", "other"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class Chapter(BaseModel):

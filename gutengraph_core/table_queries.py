@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gutengraph_core.index_size import REFINE_FACTOR, partitions_for, probes_for
-from gutengraph_core.library import KINDS
+from gutengraph_core.kinds import KINDS
 
 if TYPE_CHECKING:
     from lancedb.query import LanceFtsQueryBuilder, LanceVectorQueryBuilder
@@ -58,9 +59,9 @@ def of_book(book: int) -> str:
     return f"gutenberg_id = {int(book)}"
 
 
-def _of_author(author: str) -> str:
-    quoted = author.replace("'", "''")
-    return f"array_has(authors, '{quoted}')"
+def _of_authors(names: Sequence[str]) -> str:
+    quoted = ["'" + name.replace("'", "''") + "'" for name in names]
+    return "(" + " OR ".join(f"array_has(authors, {name})" for name in quoted) + ")"
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ class Within:
     """
 
     book: int | None = None
-    author: str = ""
+    authors: tuple[str, ...] = ()
+    """By any of these."""
     kind: str = ""
     last_chapter: int | None = None
     """The last that has been read: nothing later is seen."""
@@ -84,11 +86,11 @@ class Within:
     def where(self) -> str:
         """The filter, '' for all rows."""
         parts = [of_book(self.book)] if self.book is not None else []
-        parts += [_of_author(self.author)] if self.author else []
+        parts += [_of_authors(self.authors)] if self.authors else []
         parts += [f"kind = '{self.kind}'"] if self.kind else []  # one of the five
         parts += [f"chapter <= {int(self.last_chapter)}"] if self.last_chapter is not None else []
         return " AND ".join(parts)
 
     @property
     def few(self) -> bool:
-        return self.book is not None or bool(self.author)
+        return self.book is not None or bool(self.authors)

@@ -77,11 +77,11 @@ class ChunkTable:
         """The same table for somebody who has read no further than `chapter`: its searches see nothing later."""
         return self._showing(replace(self._seen, last_chapter=chapter))
 
-    def only(self, *, author: str = "", kind: str = "") -> ChunkTable:
-        """The same table, of which searches see only the books of an author (as the catalogue names them), or of a
-        kind of text, or both. Raises ValueError if `kind` is none.
+    def only(self, *, authors: Sequence[str] = (), kind: str = "") -> ChunkTable:
+        """The same table, of which searches see only the books by any of `authors` (as the catalogue names them), or
+        of a kind of text, or both. Raises ValueError if `kind` is none.
         """
-        return self._showing(replace(self._seen, author=author, kind=kind))
+        return self._showing(replace(self._seen, authors=tuple(authors), kind=kind))
 
     def _showing(self, seen: Within) -> ChunkTable:
         return ChunkTable(self._table, self._library, self.identity, seen=seen)

@@ -7,6 +7,7 @@ from typing import cast
 
 from typing_extensions import TypedDict
 
+from gutengraph_core.kinds import Kind
 from gutengraph_query.brains import Brains, using
 from gutengraph_query.state import Citation, EntryNode, Mode, QueryState, Route, Tokens
 from gutengraph_query.tracing import tracing
@@ -41,22 +42,38 @@ class Comparison(TypedDict):
 
 
 def run(
-    here: Brains, question: str, *, mode: Mode = "auto", book: int | None = None, up_to: int | None = None
+    here: Brains,
+    question: str,
+    *,
+    mode: Mode = "auto",
+    book: int | None = None,
+    up_to: int | None = None,
+    author: str | None = None,
+    kind: Kind | None = None,
 ) -> QueryState:
     """The final state for one question. Raises what the nodes raise."""
     from gutengraph_query.app import app
 
     with using(here), tracing():
-        state = app.invoke({"query": question, "mode": mode, "book": book, "up_to": up_to})
+        state = app.invoke(
+            {"query": question, "mode": mode, "book": book, "up_to": up_to, "author": author, "kind": kind}
+        )
     return cast(QueryState, state)
 
 
 def ask(
-    here: Brains, question: str, *, mode: Mode = "auto", book: int | None = None, up_to: int | None = None
+    here: Brains,
+    question: str,
+    *,
+    mode: Mode = "auto",
+    book: int | None = None,
+    up_to: int | None = None,
+    author: str | None = None,
+    kind: Kind | None = None,
 ) -> Answer:
-    """Answer one question, about one book or about all."""
+    """Answer one question, about one book, an author's books, a kind of books, or all."""
     start = time.perf_counter()
-    state = run(here, question, mode=mode, book=book, up_to=up_to)
+    state = run(here, question, mode=mode, book=book, up_to=up_to, author=author, kind=kind)
     return answer_of(state, seconds=time.perf_counter() - start)
 
 
@@ -79,8 +96,18 @@ def answer_of(state: QueryState, *, seconds: float) -> Answer:
     )
 
 
-def compare(here: Brains, question: str, *, book: int | None = None, up_to: int | None = None) -> Comparison:
+def compare(
+    here: Brains,
+    question: str,
+    *,
+    book: int | None = None,
+    up_to: int | None = None,
+    author: str | None = None,
+    kind: Kind | None = None,
+) -> Comparison:
     """The same question in three modes. The models are loaded first, so that no mode pays for it."""
     here.warm(question)
-    answers: dict[str, Answer] = {m: ask(here, question, mode=m, book=book, up_to=up_to) for m in COMPARED}
+    answers: dict[str, Answer] = {
+        m: ask(here, question, mode=m, book=book, up_to=up_to, author=author, kind=kind) for m in COMPARED
+    }
     return Comparison(question=next(iter(answers.values()))["question"], answers=answers)

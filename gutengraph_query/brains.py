@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 from gutengraph_core.errors import EmbedderMismatch, ModelRefused, NotBuilt, QuestionTooLong
 from gutengraph_core.library import BookRecord
 from gutengraph_core.settings import Settings, load_settings
+from gutengraph_query.retrieval.any_graph import AnyGraph
 from gutengraph_query.retrieval.entry import NameIndex
-from gutengraph_query.retrieval.reading import AnyGraph, ReadGraph
+from gutengraph_query.retrieval.reading import ReadGraph
+from gutengraph_query.retrieval.some_books import SomeBooks
+from gutengraph_query.scope import Scope, can_be_asked
 
 if TYPE_CHECKING:
     from gutengraph_core.embedding.protocol import Embedder, Matrix
@@ -27,9 +30,12 @@ if TYPE_CHECKING:
     from gutengraph_core.vectors import ChunkTable
 
 
+EVERYTHING = Scope()
+
+
 @dataclass(frozen=True)
 class GraphView:
-    """One version of the graph, or of what has been read of it, and the index of its names."""
+    """One version of the graph, or of what a question may be answered from, and the index of its names."""
 
     graph: AnyGraph
     index: NameIndex
@@ -52,7 +58,8 @@ class Brains:
         self._cache = cache
         self._lock = threading.RLock()
         self._view: GraphView | None = None
-        self._read: tuple[tuple[int, int, int], GraphView] | None = None
+        self._part: tuple[tuple[int, Scope], GraphView] | None = None
+        """What the last question that was not about everything was answered from."""
         self._vectors: dict[str, Matrix] = {}
 
     @cached_property
@@ -126,9 +133,16 @@ class Brains:
 
         return ChunkTable.open(self.settings.library, self.embedder.identity)
 
-    def passages(self, up_to: int | None = None) -> ChunkTable:
-        """The passages, or those that somebody has read up to chapter `up_to`. Raises as `table`."""
-        return self.table if up_to is None else self.table.up_to(up_to)
+    def passages(self, scope: Scope = EVERYTHING) -> ChunkTable:
+        """The passages, of which searches see what is in `scope`, but for its book, which they take themselves.
+        Raises as `table`.
+        """
+        shown = self.table
+        if scope.up_to is not None:
+            shown = shown.up_to(scope.up_to)
+        if scope.authors or scope.kind:
+            shown = shown.only(authors=scope.authors, kind=scope.kind)
+        return shown
 
     def query_vector(self, question: str) -> Matrix:
         """float32 [dimension]: embedded once however many agents ask. Raises QuestionTooLong."""
@@ -196,8 +210,9 @@ class Brains:
 
         return CypherWorker(self.library)
 
-    def graph(self, *, book: int | None = None, up_to: int | None = None) -> GraphView:
-        """The published graph and its names; with `up_to`, what chapters up to that one tell of `book`.
+    def graph(self, scope: Scope = EVERYTHING) -> GraphView:
+        """The published graph and its names, of which `scope` may show only a part: what has been read of its book,
+        or the books of an author or a kind. A whole book's view is everybody's: lookups take the book themselves.
 
         Raises NotBuilt, StoreError, EmbedderMismatch.
         """
@@ -206,15 +221,19 @@ class Brains:
             if self._view is None or self._view.graph is not graph:
                 self._check_embedder(graph)
                 self._view = GraphView(graph, NameIndex(graph.vectors.nodes))
-            return self._view if book is None or up_to is None else self._so_far(graph, book, up_to)
+            if scope.up_to is None and (scope.books is None or scope.book is not None):
+                return self._view
+            if self._part is None or self._part[0] != (graph.version, scope):
+                part = self._part_of(graph, scope)
+                self._part = ((graph.version, scope), GraphView(part, NameIndex(part.vectors.nodes)))
+            return self._part[1]
 
-    def _so_far(self, graph: Graph, book: int, up_to: int) -> GraphView:
-        key = (graph.version, book, up_to)
-        if self._read is None or self._read[0] != key:
-            rows, _ = self.passages(up_to).rows(book)
-            read = ReadGraph(graph, book=book, chapter=up_to, text="\n".join(rows["text"].to_pylist()))
-            self._read = (key, GraphView(read, NameIndex(read.vectors.nodes)))
-        return self._read[1]
+    def _part_of(self, graph: Graph, scope: Scope) -> AnyGraph:
+        if scope.book is None or scope.up_to is None:
+            return SomeBooks(graph, scope.books or frozenset())
+        rows, _ = self.passages(scope).rows(scope.book)
+        text = "\n".join(rows["text"].to_pylist())
+        return ReadGraph(graph, book=scope.book, chapter=scope.up_to, text=text)
 
     def _check_embedder(self, graph: Graph) -> None:
         built, used = graph.manifest.embedder, str(self.embedder.identity)
@@ -237,7 +256,7 @@ class Brains:
         if book is None:
             return None
         record = self.library.record(book)
-        if record.status in ("registered", "building", "failed") and not record.counts.get("chunks"):
+        if not can_be_asked(record):
             reason = f" {record.reason}" if record.reason else ""
             raise NotBuilt(
                 f"It has not been built yet (status {record.status}).{reason}",

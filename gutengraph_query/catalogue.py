@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -71,8 +72,17 @@ class Catalogue:
     single SELECT is run.
     """
 
-    def __init__(self, library: Library, graph: Graph | None, *, timeout_s: float = TIMEOUT_S) -> None:
-        """`graph` None: only `books`, without counts of people (nothing published, or not to be told)."""
+    def __init__(
+        self,
+        library: Library,
+        graph: Graph | None,
+        *,
+        books: Collection[int] | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        """`graph` None: only the table of books, without counts of people (nothing published, or not to be told).
+        `books`: of these books only.
+        """
         try:
             import duckdb
         except ImportError:
@@ -93,7 +103,7 @@ class Catalogue:
                 "threads": "1",
             },
         )
-        _fill(self._connection, library, graph)
+        _fill(self._connection, library, graph, books)
         self._connection.execute("SET lock_configuration = true")
 
     def query(self, sql: str) -> Table:
@@ -168,9 +178,15 @@ def _cell(value: Any) -> Any:
     return value if isinstance(value, int | float | bool | None) else str(value)
 
 
-def _fill(connection: duckdb.DuckDBPyConnection, library: Library, graph: Graph | None) -> None:
-    people = {} if graph is None else {book: graph.characters(book) for book in graph.books}
-    edges = {} if graph is None else {book: graph.relations(book) for book in graph.books}
+def _fill(
+    connection: duckdb.DuckDBPyConnection,
+    library: Library,
+    graph: Graph | None,
+    only: Collection[int] | None,
+) -> None:
+    told = [] if graph is None else [book for book in graph.books if only is None or book in only]
+    people = {book: graph.characters(book) for book in told} if graph is not None else {}
+    edges = {book: graph.relations(book) for book in told} if graph is not None else {}
     books = [
         {
             "id": record.id,
@@ -186,6 +202,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, library: Library, graph: Graph 
             "relations": len(edges[record.id]) if record.id in edges else None,
         }
         for record in library.records()
+        if only is None or record.id in only
     ]
     characters = [
         {

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gutengraph_core.kinds import KINDS
+
 if TYPE_CHECKING:
     from gutengraph_core.graph.export import Format
     from gutengraph_query.brains import Brains
+    from gutengraph_query.state import Mode
 
 LONGEST_QUESTION = 1_000
 """Characters. The embedded embedder takes 254 tokens, about this many."""
@@ -23,6 +26,9 @@ _up_to = click.option(
     metavar="CHAPTER",
     help="Tell nothing of what comes after this chapter.",
 )
+
+_author = click.option("--author", metavar="NAME", help="Ask about this author's books only.")
+_kind = click.option("--kind", type=click.Choice(KINDS), help="Ask about books of this kind only.")
 
 _limit = click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show the first N only.")
 
@@ -60,15 +66,17 @@ def _sentence(words: tuple[str, ...]) -> str:
     help="Which brain is asked; auto decides by the question, tools lets an instruct model decide step by step.",
 )
 @_book
+@_author
+@_kind
 @_up_to
 @_json
-def ask(question: tuple[str, ...], mode: str, book: int | None, up_to: int | None, as_json: bool) -> None:
+def ask(question: tuple[str, ...], mode: Mode, as_json: bool, **within: Any) -> None:
     """Ask a question; the answer comes with the places it rests on."""
     from gutengraph_query.ask import ask as answer
     from gutengraph_query.show import show_answer
 
     here = _brains()
-    found = answer(here, _sentence(question), mode=mode, book=book, up_to=up_to)  # type: ignore[arg-type]
+    found = answer(here, _sentence(question), mode=mode, **within)
     if as_json:
         _print_json(found)
     else:
@@ -78,15 +86,17 @@ def ask(question: tuple[str, ...], mode: str, book: int | None, up_to: int | Non
 @click.command()
 @click.argument("question", nargs=-1, required=True)
 @_book
+@_author
+@_kind
 @_up_to
 @_json
-def compare(question: tuple[str, ...], book: int | None, up_to: int | None, as_json: bool) -> None:
+def compare(question: tuple[str, ...], as_json: bool, **within: Any) -> None:
     """Ask the same question of the passages, of the graph, and of both."""
     from gutengraph_query.ask import compare as answers
     from gutengraph_query.show import show_comparison
 
     here = _brains()
-    found = answers(here, _sentence(question), book=book, up_to=up_to)
+    found = answers(here, _sentence(question), **within)
     if as_json:
         _print_json(found)
     else:

@@ -87,12 +87,15 @@ class Tokens(TypedDict):
 
 
 class QueryInput(TypedDict, total=False):
-    """What a caller gives: a question, as `query` or as the last message; a mode; a book; how far it was read."""
+    """What a caller gives: a question, as `query` or as the last message; a mode; a book, or an author or kind of
+    books; how far it was read."""
 
     query: str
     mode: Mode
     book: int | None
     up_to: int | None
+    author: str | None
+    kind: str | None
     messages: Annotated[list[AnyMessage], add_messages]
 
 
@@ -104,6 +107,13 @@ class QueryState(TypedDict, total=False):
     book: int | None
     up_to: int | None
     """The last chapter that has been read: nothing later may be told. None: the whole book."""
+    author: str | None
+    """As it was asked for."""
+    authors: list[str]
+    """The catalogue's forms of that name."""
+    kind: str | None
+    books: list[int] | None
+    """The books that author and kind let through; None: all."""
     routed_to: Route
     why: str
     """Why the supervisor chose that route."""

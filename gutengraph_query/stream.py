@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from gutengraph_core.kinds import Kind
 from gutengraph_query.ask import Answer, answer_of
 from gutengraph_query.brains import Brains, using
 from gutengraph_query.state import Mode, QueryState
@@ -50,6 +51,8 @@ def follow(
     mode: Mode = "auto",
     book: int | None = None,
     up_to: int | None = None,
+    author: str | None = None,
+    kind: Kind | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Iterator[Step | Answered]:
     """Ask, and yield each step as it ends, then the answer. Raises what the nodes raise.
@@ -59,12 +62,19 @@ def follow(
     from gutengraph_query.app import app
 
     start = time.perf_counter()
-    asked: Any = {"query": question, "mode": mode, "book": book, "up_to": up_to}
+    asked: Any = {
+        "query": question,
+        "mode": mode,
+        "book": book,
+        "up_to": up_to,
+        "author": author,
+        "kind": kind,
+    }
     state: QueryState = {}
     with using(here), tracing():
         events = cast(Iterator[tuple[str, Any]], app.stream(asked, stream_mode=["updates", "values"]))
-        for kind, event in events:
-            if kind == "values":
+        for what, event in events:
+            if what == "values":
                 state = cast(QueryState, event)
                 continue
             if stopped():

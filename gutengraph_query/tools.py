@@ -13,6 +13,7 @@ from gutengraph_query.retrieval.edges import edge_quote
 from gutengraph_query.retrieval.ego import walk
 from gutengraph_query.retrieval.entry import named, nearest
 from gutengraph_query.retrieval.passages import Search, find_passages
+from gutengraph_query.scope import Scope
 from gutengraph_query.state import GraphHit, PassageHit
 
 _PATHS = 20
@@ -30,12 +31,13 @@ class Gathered:
     """SQL and Cypher that was run."""
 
 
-def tools_for(here: Brains, gathered: Gathered, *, book: int | None, up_to: int | None) -> list[BaseTool]:
-    """The three tools over one library, for one question about `book` (or all), as far as it has been read."""
+def tools_for(here: Brains, gathered: Gathered, scope: Scope) -> list[BaseTool]:
+    """The three tools over what one question may be answered from."""
+    book = scope.book
 
     def query_catalogue(sql: str) -> dict[str, Any]:
-        graph = here.published() if up_to is None else None  # who is in a book is told by its chapters
-        catalogue = Catalogue(here.library, graph)
+        graph = here.published() if scope.up_to is None else None  # who is in a book is told by its chapters
+        catalogue = Catalogue(here.library, graph, books=scope.books)
         try:
             found = catalogue.query(sql)
         finally:
@@ -52,7 +54,7 @@ def tools_for(here: Brains, gathered: Gathered, *, book: int | None, up_to: int 
         """Find passages of prose by meaning and words: what happens, how something is described, what is said.
         `book_id` keeps to one book (books.id)."""
         found = find_passages(
-            here.passages(up_to),
+            here.passages(scope),
             query,
             here.query_vector(query),
             Search.of(here.settings),
@@ -72,7 +74,7 @@ def tools_for(here: Brains, gathered: Gathered, *, book: int | None, up_to: int 
         """Walk the graph from a character, place or ship: who is related to whom, and where it says so.
         `start` is a name, `hops` 1 or 2, `book_id` keeps to one book (books.id)."""
         within = book if book is not None else book_id
-        view = here.graph(book=book, up_to=up_to)
+        view = here.graph(scope)
         query = here.query_vector(start)
         entries = named(view.index, [start], within)
         if not entries:

@@ -45,7 +45,7 @@ def _hostile(library: Library) -> None:
     rows[-1] |= {"end": len(body), "text": body[rows[-1]["start"] :]}
     chapters = [c.model_dump() for c in library.record(HOSTILE).chapters]
     chapters[-1]["end"] = len(body)
-    library.update(HOSTILE, chapters=chapters)
+    library.update(HOSTILE, chapters=chapters, counts={"chunks": len(rows)})
     write_text(library.path(HOSTILE, "body.txt"), body)
     _put(library, HOSTILE, rows)
 

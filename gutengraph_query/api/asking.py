@@ -37,6 +37,7 @@ from gutengraph_query.api.problems import (
 )
 from gutengraph_query.ask import COMPARED
 from gutengraph_query.brains import Brains
+from gutengraph_query.scope import Scope
 from gutengraph_query.state import Mode
 from gutengraph_query.stream import Answered, Step, Stopped, follow
 
@@ -155,12 +156,14 @@ class Desk:
                 mode=mode,
                 book=asked.book,
                 up_to=asked.up_to,
+                author=asked.author,
+                kind=asked.kind,
                 stopped=gone.is_set,
             ):
                 if isinstance(event, Step):
                     yield "step", {"mode": mode, **asdict(event)}
                 else:
-                    answer = answer_out(self.here, event, asked.up_to)
+                    answer = answer_out(self.here, event)
                     yield "answer", {"mode": mode, "answer": answer.model_dump()}
         except Stopped:
             _log.info("Nobody waits for %r any more.", asked.question)
@@ -179,7 +182,7 @@ def _failure(mode: str, error: GutenGraphError) -> dict[str, Any]:
     return {"mode": mode, "error": found.error, "remedy": found.remedy, "status": status_of(error)}
 
 
-def answer_out(here: Brains, found: Answered, up_to: int | None) -> AnswerOut:
+def answer_out(here: Brains, found: Answered) -> AnswerOut:
     """The answer with the titles of what it cites, and what is near if it does not know."""
     state = found.state
     lines = {
@@ -203,7 +206,7 @@ def answer_out(here: Brains, found: Answered, up_to: int | None) -> AnswerOut:
         )
         for c in found.answer["citations"]
     ]
-    near = [] if found.answer["known"] else _nearest(here, found, titles, up_to)
+    near = [] if found.answer["known"] else _nearest(here, found, titles)
     told: dict[str, Any] = {**found.answer, "citations": cited, "nearest": near, "why": state.get("why", "")}
     return AnswerOut(**told)
 
@@ -228,12 +231,11 @@ class _Titles:
         return " ".join(titles.get(index, "").split()) or f"Chapter {index}"
 
 
-def _nearest(here: Brains, found: Answered, titles: _Titles, up_to: int | None) -> list[Near]:
-    state = found.state
-    book = state.get("book")
+def _nearest(here: Brains, found: Answered, titles: _Titles) -> list[Near]:
+    scope = Scope.of(found.state)
     query = here.query_vector(found.answer["question"])
     try:
-        passages = here.passages(up_to).search(query, k=NEAREST, book=book)
+        passages = here.passages(scope).search(query, k=NEAREST, book=scope.book)
     except NotBuilt:
         return []
     return [

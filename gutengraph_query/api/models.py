@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from gutengraph_core import names
+from gutengraph_core.kinds import Kind
 from gutengraph_query.cli import LONGEST_QUESTION
 from gutengraph_query.state import Mode
 
@@ -33,6 +34,15 @@ class Asked(BaseModel):
     up_to: int | None = Field(
         default=None, ge=0, le=_MOST, strict=True, description="Use nothing of what later chapters tell."
     )
+
+    author: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        pattern=r"\w",
+        description="Ask about this author's books only; the surname is enough where it is one author's.",
+    )
+    kind: Kind | None = Field(default=None, description="Ask about books of this kind only.")
 
     @field_validator("question")
     @classmethod

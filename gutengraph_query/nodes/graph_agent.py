@@ -11,14 +11,15 @@ from gutengraph_core.graph.records import Edge, book_of
 from gutengraph_core.llm.compiled import load_compiled
 from gutengraph_query.brains import Brains, GraphView, brains
 from gutengraph_query.nodes.common import Update, count, message, spent, timed
+from gutengraph_query.retrieval.any_graph import AnyGraph
 from gutengraph_query.retrieval.cypher import Written, cells, told, write_and_run
 from gutengraph_query.retrieval.edges import edge_quote
 from gutengraph_query.retrieval.ego import ScoredWalk, joining, keep_relevant, walk
 from gutengraph_query.retrieval.entry import Entry, named, nearest
 from gutengraph_query.retrieval.lookup import Found, Lookup, Lookups
 from gutengraph_query.retrieval.passages import passage_hit
-from gutengraph_query.retrieval.reading import AnyGraph
 from gutengraph_query.retrieval.templates import NEEDS_EDGE, Call, by_shape, fill
+from gutengraph_query.scope import Scope
 from gutengraph_query.state import EntryNode, GraphHit, PassageHit, QueryState
 from gutengraph_query.understanding.question import Question, read_question
 
@@ -55,22 +56,24 @@ def graph_agent(state: QueryState) -> Update:
     Raises NotBuilt, EmbedderMismatch, StoreError, and what the model raises.
     """
     here = brains()
-    book, up_to = state.get("book"), state.get("up_to")
-    view = here.graph(book=book, up_to=up_to)
+    scope = Scope.of(state)
+    book = scope.book
+    view = here.graph(scope)
     question = read_question(state["query"], lambda words: view.index.knows(words, book))
     search = _Search(here, view, question, book, here.title(book) if book is not None else "")
     if question.lists and question.names:  # 'which people do A and B both know' lists not everybody
         text = _ready_query(search) or _looked_up(search)
     else:
         text = _looked_up(search) or _ready_query(search)
-    if not text and up_to is None:  # what a model's own query returns cannot be held to chapters
+    # What a model's own query returns cannot be held to chapters, nor to some books.
+    if not text and scope.up_to is None and (scope.books is None or book is not None):
         text = _model_query(search)
     if not text:
         text = _walked(search)
     entry = search.entry
     return {
         "graph_results": search.hits,
-        "graph_passages": _tied(search, up_to),
+        "graph_passages": _tied(search, scope),
         "graph_total": search.total,
         "entry": EntryNode(node=entry.node.name, score=round(entry.score, 4)) if entry else None,
         "cypher": ";\n".join(dict.fromkeys(search.statements)),
@@ -189,7 +192,7 @@ def _most(search: _Search) -> int:
     return search.here.settings.max_paths
 
 
-def _tied(search: _Search, up_to: int | None) -> list[PassageHit]:
+def _tied(search: _Search, scope: Scope) -> list[PassageHit]:
     """The passages in which the words of the paths stand, in the order of the paths, as many as the merge reads."""
     places: dict[int, list[int]] = {}
     for hit in search.hits:
@@ -199,7 +202,7 @@ def _tied(search: _Search, up_to: int | None) -> list[PassageHit]:
     for book, starts in places.items():
         ids += search.view.graph.passages_at(book, starts)
     most = search.here.settings.top_k
-    table = search.here.passages(up_to)
+    table = search.here.passages(scope)
     return [passage_hit(passage) for passage in table.passages(list(dict.fromkeys(ids))[:most])]
 
 

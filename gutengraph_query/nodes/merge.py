@@ -11,6 +11,7 @@ from gutengraph_query.merging.extract import UNKNOWN, extract
 from gutengraph_query.merging.generate import generate
 from gutengraph_query.nodes.common import Update, message, spent, timed
 from gutengraph_query.retrieval.passages import absent
+from gutengraph_query.scope import Scope
 from gutengraph_query.state import PassageHit, QueryState
 from gutengraph_query.understanding.question import Question, read_question, wanted_label
 
@@ -20,7 +21,7 @@ def merge(state: QueryState) -> Update:
     """Fill `answer`, `known` and `citations`. Raises as the models and stores do."""
     here = brains()
     question = _read(here, state)
-    table = here.passages(state.get("up_to"))
+    table = here.passages(Scope.of(state))
     missing = [name for name in question.unknown if absent(table, name, book=state.get("book"))]
     evidence = Evidence(state.get("graph_results", []), _passages(state))
     if missing:
@@ -58,7 +59,7 @@ def _passages(state: QueryState) -> list[PassageHit]:
 
 
 def _view(here: Brains, state: QueryState) -> GraphView:
-    return here.graph(book=state.get("book"), up_to=state.get("up_to"))
+    return here.graph(Scope.of(state))
 
 
 def _read(here: Brains, state: QueryState) -> Question:

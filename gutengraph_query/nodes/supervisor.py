@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from langchain_core.messages import HumanMessage
 
 from gutengraph_core import names
 from gutengraph_core.errors import ModelRefused, NotBuilt, SettingsError
-from gutengraph_query.brains import Brains, brains
+from gutengraph_query.brains import EVERYTHING, Brains, brains
 from gutengraph_query.nodes.common import Update, message, timed
 from gutengraph_query.prompts.route import MAX_TOKENS, SYSTEM, RouteReply, route_prompt, route_schema
+from gutengraph_query.scope import Scope, filtered
 from gutengraph_query.state import MODES, QueryState, Route, Tokens, fresh
 from gutengraph_query.understanding.question import read_question
 from gutengraph_query.understanding.routing import route_by_rules
@@ -23,8 +25,8 @@ def supervisor(state: QueryState) -> Update:
     """Reset what the question before left, find the book, choose the route.
 
     An explicit mode skips the classification. Where the graph cannot be asked yet, hybrid and auto go to the
-    passages and say so (`notice`); graph raises NotBuilt. Raises SettingsError for an unknown mode or no question, UnknownBook
-    or NotBuilt for a book that cannot be asked.
+    passages and say so (`notice`); graph raises NotBuilt. Raises SettingsError for an unknown mode or no question,
+    UnknownBook or NotBuilt for a book that cannot be asked, NoBookFits for an author or a kind that no book here has.
     """
     here = brains()
     question = _question(state)
@@ -33,9 +35,19 @@ def supervisor(state: QueryState) -> Update:
         raise SettingsError(f"'{mode}' is no mode.", remedy=f"Use one of {', '.join(MODES)}.")
     given = state.get("book")
     here.check_book(given)
-    book = given if given is not None else book_of_question(here, question)
-    up_to = _up_to(here, state, book)
-    update = {**fresh(), "query": question, "mode": mode, "book": book, "up_to": up_to}
+    author, kind = names.squeeze(state.get("author") or ""), state.get("kind") or ""
+    scope = filtered(here.library, author=author, kind=kind, book=given) if author or kind else Scope(given)
+    book = scope.book if scope.book is not None else book_of_question(here, question, scope)
+    scope = replace(scope, book=book, up_to=_up_to(here, state, book))
+    update = {
+        **fresh(),
+        "query": question,
+        "mode": mode,
+        "book": book,
+        "up_to": scope.up_to,
+        "authors": list(scope.authors),
+        "books": None if scope.books is None else sorted(scope.books),
+    }
     if mode == "auto":
         route, why, tokens = choose_route(here, question)
         update["tokens"] = tokens
@@ -47,10 +59,8 @@ def supervisor(state: QueryState) -> Update:
         route, why = "vector", "the graph brain cannot be asked yet"
         update["notice"] = f"From the passages alone. {gap.what}"
     update |= {"routed_to": route, "why": why}
-    scope = f" in book {book}" if book is not None else ""
-    scope += f" up to chapter {up_to}" if up_to is not None else ""
     said = [] if _asked_by_message(state) else [HumanMessage(content=question)]
-    routed = " ".join(filter(None, [f"Routed to {route}{scope}: {why}.", update["notice"]]))
+    routed = " ".join(filter(None, [f"Routed to {route}{scope.words}: {why}.", update["notice"]]))
     update["messages"] = [*said, message("supervisor", routed)]
     return update
 
@@ -105,14 +115,15 @@ def choose_route(here: Brains, question: str) -> tuple[Route, str, Tokens]:
         return route, f"{why} (by rules: the model's reply was no route)", tokens
 
 
-def book_of_question(here: Brains, question: str) -> int | None:
-    """The one book that the question can be about: named by its title after 'in', or the only one that has all
-    the people and places that it names. None if it can be about several."""
-    titled = [r.id for r in here.library.records() if _names_title(question, r.title)]
+def book_of_question(here: Brains, question: str, scope: Scope = EVERYTHING) -> int | None:
+    """The one book (of `scope`) that the question can be about: named by its title after 'in', or the only one that
+    has all the people and places that it names. None if it can be about several."""
+    among = (r for r in here.library.records() if scope.books is None or r.id in scope.books)
+    titled = [r.id for r in among if _names_title(question, r.title)]
     if len(titled) == 1:
         return titled[0]
     try:
-        index = here.graph().index
+        index = here.graph(scope).index
     except NotBuilt:
         return None  # the passages can still be asked
     read = read_question(question, index.__contains__)

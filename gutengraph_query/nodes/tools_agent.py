@@ -26,6 +26,7 @@ from gutengraph_query.prompts.tools import (
     tool_schema,
     tool_system,
 )
+from gutengraph_query.scope import Scope
 from gutengraph_query.state import QueryState
 from gutengraph_query.tools import Gathered, tools_for
 
@@ -55,10 +56,10 @@ def tools_agent(state: QueryState) -> Update:
     """
     here = brains()
     llm = able_model(here)
-    question, book, up_to = state["query"], state.get("book"), state.get("up_to")
+    question, scope = state["query"], Scope.of(state)
     gathered = Gathered()
-    tools = {t.name: t for t in tools_for(here, gathered, book=book, up_to=up_to)}
-    scope = f" It is about book {book}, '{here.title(book)}'." if book is not None else ""
+    tools = {t.name: t for t in tools_for(here, gathered, scope)}
+    about = _about(here, scope)
     said: list[tuple[str, dict[str, Any], str]] = []
     messages: list[AnyMessage] = []
     answer, cut = "", False
@@ -67,7 +68,7 @@ def tools_agent(state: QueryState) -> Update:
         last = round_ == ROUNDS
         asked = ask(
             llm,
-            tool_prompt(question, scope=scope, said=said, last=last),
+            tool_prompt(question, scope=about, said=said, last=last),
             ToolReply,
             max_tokens=MAX_TOKENS,
             system=tool_system(list(tools.values())),
@@ -122,6 +123,12 @@ def tools_agent(state: QueryState) -> Update:
         "tokens": tokens,
         "messages": messages,
     }
+
+
+def _about(here: Brains, scope: Scope) -> str:
+    if scope.book is not None:
+        return f" It is about book {scope.book}, '{here.title(scope.book)}'."
+    return f" Look only{scope.words}." if scope.books is not None else ""
 
 
 def _called(tools: dict[str, BaseTool], reply: ToolReply) -> tuple[str, bool]:

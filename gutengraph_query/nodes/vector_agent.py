@@ -5,6 +5,7 @@ from __future__ import annotations
 from gutengraph_query.brains import brains
 from gutengraph_query.nodes.common import Update, count, message, timed
 from gutengraph_query.retrieval.passages import Search, find_passages
+from gutengraph_query.scope import Scope
 from gutengraph_query.state import QueryState
 
 
@@ -13,7 +14,7 @@ def vector_agent(state: QueryState) -> Update:
     """Fill `vector_results`. Raises NotBuilt, EmbedderMismatch, StoreError."""
     here = brains()
     found = find_passages(
-        here.passages(state.get("up_to")),
+        here.passages(Scope.of(state)),
         state["query"],
         here.query_vector(state["query"]),
         Search.of(here.settings),

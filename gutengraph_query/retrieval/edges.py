@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gutengraph_core.graph.records import Edge
 from gutengraph_core.graph.schema import STATED, SYMMETRIC
-from gutengraph_query.retrieval.reading import AnyGraph
+from gutengraph_query.retrieval.any_graph import AnyGraph
 from gutengraph_query.state import EdgeQuote
 from gutengraph_query.understanding.relation_words import said
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.graph.records import Edge, Node
+from gutengraph_query.retrieval.any_graph import AnyGraph
 from gutengraph_query.retrieval.entry import Entry
-from gutengraph_query.retrieval.reading import AnyGraph
 
 _FRONTIER = 64
 """Walks that go on from one hop to the next, and walks whose lines are embedded: the ones whose last node is

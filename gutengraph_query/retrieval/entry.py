@@ -9,7 +9,7 @@ from gutengraph_core import names
 from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.graph.read import Graph
 from gutengraph_core.graph.records import Node
-from gutengraph_query.retrieval.reading import AnyGraph
+from gutengraph_query.retrieval.any_graph import AnyGraph
 
 EXACT = 1.0
 """The score of a node that the question names: nothing is surer."""

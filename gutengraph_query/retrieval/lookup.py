@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from gutengraph_core.graph.records import Edge, Node
 from gutengraph_core.graph.schema import SYMMETRIC
+from gutengraph_query.retrieval.any_graph import AnyGraph
 from gutengraph_query.retrieval.entry import NameIndex
-from gutengraph_query.retrieval.reading import AnyGraph
 from gutengraph_query.understanding.question import Anchor, Name, Question, Relation
 from gutengraph_query.understanding.relation_words import Asked
 

@@ -99,6 +99,3 @@ class ReadGraph:
 
     def _stands(self, name: str) -> bool:
         return f" {' '.join(names.words(name))} " in self._told
-
-
-AnyGraph = Graph | ReadGraph

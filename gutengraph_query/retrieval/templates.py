@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from gutengraph_core import names
 from gutengraph_core.graph.inlined import inlined
 from gutengraph_core.graph.schema import LABELS
+from gutengraph_query.retrieval.any_graph import AnyGraph
 from gutengraph_query.retrieval.entry import NameIndex
-from gutengraph_query.retrieval.reading import AnyGraph
 from gutengraph_query.understanding.question import Question
 
 _ANY = ":".join(LABELS)

@@ -40,6 +40,22 @@ def test_a_question_is_asked_and_stands_in_the_address(page: Any) -> None:
     assert page.get_by_label("Your question").input_value() == CAPTAIN
 
 
+def test_an_authors_books_are_asked(page: Any) -> None:
+    page.goto("/ask")
+    page.get_by_label("Which books").select_option("A. Nonymous")
+    assert page.get_by_label("Read up to chapter").is_hidden()
+    page.get_by_label("Your question").fill(CAPTAIN)
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".column[data-state=known]")
+    assert "author=A.+Nonymous" in page.url
+    page.reload()
+    page.wait_for_selector(".column[data-state=known]")
+    assert page.locator("select option:checked").first.inner_text() == "A. Nonymous"
+    ask(page, more="&author=Anonymus&kind=fiction")
+    assert "Did you mean A. Nonymous?" in page.inner_text(".column")
+    assert page.locator("select option:checked").first.inner_text() == "Anonymus, fiction"
+
+
 def test_an_example_is_one_click(page: Any) -> None:
     page.goto(f"/ask?book={BOOK}")
     page.get_by_role("button", name="Who is the captain of Kittiwake?").click()

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from fakes import FakeLLM
 
-from gutengraph_core.errors import GutenGraphError
+from gutengraph_core.errors import GutenGraphError, NoBookFits
 from gutengraph_core.library import Library
 from gutengraph_core.settings import Settings
 from gutengraph_query import cli
@@ -85,6 +85,23 @@ def test_ask() -> None:
     assert "Captain Tobias Wren is captain of Kittiwake [1]." in shown
     assert "[1] The Lamp at Harrow Quay, I. The Quay:" in shown
     assert "auto, routed to graph" in shown
+
+
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize("command", [cli.ask, cli.compare])
+def test_ask_an_authors_books(command: click.Command) -> None:
+    question = "Who is the captain of the Kittiwake?"
+    found = document(command, question, "--author", "nonymous", "--kind", "fiction")
+    answers = found.get("answers", {"": found}).values()
+    assert any("Wren" in answer["answer"] for answer in answers)
+    for given, says in (
+        (("--author", "Anonymus"), "Did you mean A. Nonymous?"),
+        (("--kind", "verse"), "There is fiction."),
+    ):
+        refused = CliRunner().invoke(command, [question, *given])
+        assert isinstance(refused.exception, NoBookFits)
+        assert says in str(refused.exception)
+    assert "--kind" in CliRunner().invoke(command, [question, "--kind", "novel"]).output
 
 
 @pytest.mark.usefixtures("ready")

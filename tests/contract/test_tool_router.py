@@ -19,6 +19,7 @@ from gutengraph_query.ask import ask, run
 from gutengraph_query.brains import Brains
 from gutengraph_query.catalogue import Catalogue
 from gutengraph_query.nodes.tools_agent import ROUNDS
+from gutengraph_query.scope import Scope
 from gutengraph_query.tools import Gathered, tools_for
 
 
@@ -81,7 +82,7 @@ def test_the_tools_are_told_by_their_docstrings(home: Path) -> None:
     here, llm = scripted(home, answer("NOT TOLD"))
     found = ask(here, "Who?", mode="tools")
     system = llm.calls[0]["system"]
-    for tool in tools_for(here, Gathered(), book=None, up_to=None):
+    for tool in tools_for(here, Gathered(), Scope()):
         assert f"{tool.name}(" in system
         assert tool.description in system
     assert llm.calls[0]["schema"]["properties"]["tool"]["enum"] == [

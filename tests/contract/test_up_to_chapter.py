@@ -15,6 +15,7 @@ from gutengraph_core.library import Library
 from gutengraph_core.settings import Settings
 from gutengraph_query.ask import ask, compare, run
 from gutengraph_query.brains import Brains
+from gutengraph_query.scope import Scope
 
 LATER = ["Marlow", "fever", "Silas", "Crane", "parrot", "spoon"]
 """Names and words that the first chapter does not have."""
@@ -100,7 +101,7 @@ def test_a_name_that_comes_later_is_not_shown(library: Library) -> None:
     write_table(path, pa.Table.from_pylist(evidence, schema=tables.EVIDENCE))
     story.record_hashes(library, 7)
     build_merged(library)
-    view = here(library.home).graph(book=7, up_to=1)
+    view = here(library.home).graph(Scope(book=7, up_to=1))
     by_id = {node.id: node for node in view.graph.vectors.nodes}
     assert by_id["7:lady-marlow"].name == "Lucy"
     assert by_id["7:lady-marlow"].aliases == ("Lucy",)

@@ -273,9 +273,10 @@ def test_searches_keep_to_an_author_and_a_kind(table: ChunkTable, author: str) -
         part = vectors[:5] if book == 7 else vectors[5:]
         table.replace_book(book, pa.Table.from_pylist(rows, schema=CHUNKS), part)
     for shown in (
-        table.only(author=author),
+        table.only(authors=[author]),
+        table.only(authors=["Nobody", author]),
         table.only(kind="fiction"),
-        table.only(author=author, kind="fiction").up_to(9),
+        table.only(authors=[author], kind="fiction").up_to(9),
     ):
         for found in (
             shown.search(vectors[8], k=9),
@@ -286,8 +287,8 @@ def test_searches_keep_to_an_author_and_a_kind(table: ChunkTable, author: str) -
             assert len(found) == 5
             assert {p.gutenberg_id for p in found} == {7}
         assert shown.search(vectors[8], k=9, book=8) == []
-    assert table.only(author=author, kind="verse").search(vectors[8], k=9) == []
-    assert table.only(author="Somebody").search(vectors[8], k=9) == []
+    assert table.only(authors=[author], kind="verse").search(vectors[8], k=9) == []
+    assert table.only(authors=["Somebody"]).search(vectors[8], k=9) == []
     with pytest.raises(ValueError, match="no kind of text"):
         table.only(kind="x' OR 1=1 --")
 

@@ -14,6 +14,7 @@ const MODES = [
   ["compare", "Compare", "Three answers side by side"],
   ["tools", "Tools", "Let an able model look things up, in five rounds at most"],
 ];
+const WITHIN = ["book", "author", "kind"];
 const COMPARED = ["vector", "graph", "hybrid"];
 const answered = new Map(); // address -> events, so that going back asks nothing again
 
@@ -21,33 +22,36 @@ export async function open(_, signal) {
   const given = new URLSearchParams(location.search);
   const q = (given.get("q") ?? "").trim();
   const mode = location.pathname.startsWith("/compare") ? "compare" : given.get("mode") ?? "auto";
-  const book = given.get("book") ?? "";
+  const within = WITHIN.filter((name) => given.get(name)).map((name) => [name, given.get(name)]);
+  const { book = null, author, kind } = Object.fromEntries(within);
   const upTo = Number(given.get("up_to")) || null;
   document.title = q ? `${q} · GutenGraph` : "Ask · GutenGraph";
 
-  const settings = () => ({ mode: switcher.querySelector(":checked")?.value, book: filter.value, upTo: chapter.hidden ? null : chapter.value });
+  const chosen = () => Object.fromEntries(new URLSearchParams(filter.value));
+  const settings = () => ({ mode: switcher.querySelector(":checked")?.value, ...chosen(), upTo: chapter.hidden ? null : chapter.value });
   const again = () => q && go(questionUrl({ q, ...settings() }), { replace: true });
   const switcher = modeSwitch(mode, again);
-  const filter = h("select", { "aria-label": "Book" }, h("option", { value: "" }, "All books"));
+  const filter = h("select", { "aria-label": "Which books" }, h("option", { value: "" }, "All books"));
   const chapter = h("select", { "aria-label": "Read up to chapter", hidden: true });
-  const field = askField({ q, settings, signal, book: book === "" ? null : book, upTo });
+  const field = askField({ q, settings, signal, book, upTo });
   const results = h("div", { class: "results" });
   const bar = h("div", { class: "bar" }, switcher, h("span", { class: "push" }), filter, chapter);
   show(main(), h("section", { class: "ask" }, h("h1", {}, "Ask"), field, bar), results);
   if (!q) field.querySelector("input").focus({ preventScroll: true });
 
-  fillBooks(filter, book, signal).then(() => fillChapters(chapter, book, upTo, signal));
+  fillBooks(filter, within, signal).then(() => fillChapters(chapter, book, upTo, signal));
   filter.addEventListener("change", async () => {
-    await fillChapters(chapter, filter.value, null, signal);
-    field.fill(filter.value || null, null);
+    const { book = null } = chosen();
+    await fillChapters(chapter, book, null, signal);
+    field.fill(book, null);
     again();
   });
   chapter.addEventListener("change", () => {
-    field.fill(filter.value, chapter.value);
+    field.fill(chosen().book, chapter.value);
     again();
   });
   document.addEventListener("keydown", (event) => keys(event, switcher), { signal });
-  if (q) await answer(results, { q, mode, book, upTo }, signal);
+  if (q) await answer(results, { q, mode, book, author, kind, upTo }, signal);
 }
 
 function modeSwitch(chosen, changed) {
@@ -57,10 +61,24 @@ function modeSwitch(chosen, changed) {
   return h("fieldset", { class: "switch" }, h("legend", { class: "unseen" }, "Which brain"), options);
 }
 
-async function fillBooks(filter, chosen, signal) {
-  const books = await get("/books", {}, signal).catch(() => []);
-  for (const b of books.filter((b) => b.chunks)) filter.append(h("option", { value: b.id }, b.title || `Book ${b.id}`));
-  filter.value = chosen;
+/** Books; before them the authors of several and, of a mixed library, the kinds. A value is a piece of the address. */
+async function fillBooks(filter, within, signal) {
+  const books = (await get("/books", {}, signal).catch(() => [])).filter((b) => b.chunks);
+  const option = (pairs, text) => h("option", { value: new URLSearchParams(pairs) }, text);
+  const kinds = [...new Set(books.map((b) => b.kind))].sort();
+  const authors = [...new Set(books.flatMap((b) => b.authors))].sort();
+  const groups = {
+    Kinds: kinds.length > 1 ? kinds.map((kind) => option([["kind", kind]], kind)) : [],
+    Authors: authors
+      .filter((author) => books.filter((b) => b.authors.includes(author)).length > 1)
+      .map((author) => option([["author", author]], author)),
+    Books: books.map((b) => option([["book", b.id]], b.title || `Book ${b.id}`)),
+  };
+  for (const [label, options] of Object.entries(groups)) if (options.length) filter.append(h("optgroup", { label }, options));
+  const asked = String(new URLSearchParams(within));
+  // What only the address asks for (an author of one book, an author and a kind) is shown all the same.
+  if (![...filter.options].some((o) => o.value === asked)) filter.append(option(within, within.map(([, value]) => value).join(", ")));
+  filter.value = asked;
 }
 
 async function fillChapters(chapter, book, upTo, signal) {
@@ -76,7 +94,7 @@ async function fillChapters(chapter, book, upTo, signal) {
 }
 
 /** Fill the columns as the answer comes; a failure of one leaves the others. */
-async function answer(results, { q, mode, book, upTo }, signal) {
+async function answer(results, { q, mode, book, author, kind, upTo }, signal) {
   const modes = mode === "compare" ? COMPARED : [mode];
   const address = location.pathname + location.search;
   const retry = () => {
@@ -88,7 +106,9 @@ async function answer(results, { q, mode, book, upTo }, signal) {
   show(results, grid);
   const body = { question: q };
   if (mode !== "compare") body.mode = mode;
-  if (book !== "") body.book = Number(book);
+  if (book !== null) body.book = Number(book);
+  if (author) body.author = author;
+  if (kind) body.kind = kind;
   if (upTo) body.up_to = upTo;
   const take = ({ event, data }) => {
     const column = columns.get(data.mode);

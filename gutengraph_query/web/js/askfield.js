@@ -5,15 +5,17 @@ import { h, show } from "./dom.js";
 import { go } from "./main.js";
 
 /** The address of a question. */
-export function questionUrl({ q, mode, book, upTo }) {
+export function questionUrl({ q, mode, book, author, kind, upTo }) {
   const query = new URLSearchParams({ q });
   if (mode && mode !== "compare") query.set("mode", mode);
   if (book !== null && book !== undefined && book !== "") query.set("book", book);
+  if (author) query.set("author", author);
+  if (kind) query.set("kind", kind);
   if (upTo) query.set("up_to", upTo);
   return `${mode === "compare" ? "/compare" : "/ask"}?${query}`;
 }
 
-/** A form. `settings()` tells mode, book and chapter when it is sent; the field begins with `q`. */
+/** A form. `settings()` tells mode, chapter and which books when it is sent; the field begins with `q`. */
 export function askField({ q = "", settings = () => ({}), signal, book = null, upTo = null }) {
   const field = h("input", {
     type: "search",
