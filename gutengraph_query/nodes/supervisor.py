@@ -53,7 +53,7 @@ def supervisor(state: QueryState) -> Update:
         update["tokens"] = tokens
     else:
         route, why = mode, "as asked"
-    if route in ("graph", "hybrid") and (gap := here.graph_gap(book)) is not None:
+    if route in ("graph", "hybrid") and (gap := _graph_gap(here, scope)) is not None:
         if mode == "graph":
             raise gap
         route, why = "vector", "the graph brain cannot be asked yet"
@@ -63,6 +63,14 @@ def supervisor(state: QueryState) -> Update:
     routed = " ".join(filter(None, [f"Routed to {route}{scope.words}: {why}.", update["notice"]]))
     update["messages"] = [*said, message("supervisor", routed)]
     return update
+
+
+def _graph_gap(here: Brains, scope: Scope) -> NotBuilt | None:
+    """Why the graph brain knows none of the books that are asked about; None if it knows one."""
+    if scope.book is not None or scope.books is None:
+        return here.graph_gap(scope.book)
+    gaps = [here.graph_gap(book) for book in sorted(scope.books)]
+    return gaps[0] if None not in gaps else None
 
 
 def _up_to(here: Brains, state: QueryState, book: int | None) -> int | None:

@@ -373,7 +373,10 @@ def test_the_app_imports_no_model_and_opens_no_store() -> None:
 
 
 def test_studio_can_ask_for_the_schemas() -> None:
-    assert set(app.get_input_jsonschema()["properties"]) == {"query", "mode", "book", "up_to", "messages"}
+    assert set(app.get_input_jsonschema()["properties"]) == {
+        *("query", "mode", "messages"),
+        *("book", "author", "kind", "up_to"),
+    }
     contract = {
         "query",
         "mode",

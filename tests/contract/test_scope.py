@@ -35,7 +35,7 @@ TO_COME = 12
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One story five times, by different people; and a sixth book that is only registered."""
     library = Library(tmp_path_factory.mktemp("shelf"))
     embedder = story.ToyEmbedder()
@@ -76,11 +76,11 @@ def books_in(state: Any) -> set[int]:
         "What pleases somebody at night?",
     ],
 )
-def test_both_brains_keep_to_an_authors_books(home: Path, mode: Any, question: str) -> None:
-    state = run(here(home), question, mode=mode, author="ada penn")
+def test_both_brains_keep_to_an_authors_books(shelf: Path, mode: Any, question: str) -> None:
+    state = run(here(shelf), question, mode=mode, author="ada penn")
     assert books_in(state) <= ADAS
     assert "books by Ada Penn" in state["messages"][1].content
-    everywhere = run(here(home), question, mode=mode)
+    everywhere = run(here(shelf), question, mode=mode)
     found = books_in(everywhere)
     assert found - ADAS or (mode == "graph" and not found), "without the filter the others are found"
     assert state["known"] is everywhere["known"]
@@ -97,14 +97,14 @@ def test_both_brains_keep_to_an_authors_books(home: Path, mode: Any, question: s
         ("Ada Penn", "drama", {8}),
     ],
 )
-def test_whom_a_name_means(home: Path, author: str | None, kind: Any, books: set[int]) -> None:
-    state = run(here(home), "What did the parrot speak?", mode="hybrid", author=author, kind=kind)
+def test_whom_a_name_means(shelf: Path, author: str | None, kind: Any, books: set[int]) -> None:
+    state = run(here(shelf), "What did the parrot speak?", mode="hybrid", author=author, kind=kind)
     assert set(state["books"] or ()) == books
     assert books_in(state) <= books
     assert state["book"] == (next(iter(books)) if len(books) == 1 else None)
     # Of one book alone it can be said how far it has been read.
     if len(books) == 1:
-        read = run(here(home), "Who are the characters?", mode="graph", author=author, kind=kind, up_to=1)
+        read = run(here(shelf), "Who are the characters?", mode="graph", author=author, kind=kind, up_to=1)
         assert "Marlow" not in json.dumps(read["graph_results"])
 
 
@@ -125,25 +125,35 @@ def test_whom_a_name_means(home: Path, author: str | None, kind: Any, books: set
         ({"author": "Ada Penn", "up_to": 1}, SettingsError, r"Name the book"),
     ],
 )
-def test_what_there_is_instead(home: Path, asked: dict[str, Any], error: type[Exception], says: str) -> None:
+def test_what_there_is_instead(shelf: Path, asked: dict[str, Any], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says):
-        ask(here(home), "Who is the captain?", **asked)
+        ask(here(shelf), "Who is the captain?", **asked)
 
 
-def test_a_book_that_the_author_did_not_write_is_not_entered_by_its_title(home: Path) -> None:
-    library = Library(home)
+def test_a_book_that_the_author_did_not_write_is_not_entered_by_its_title(shelf: Path) -> None:
+    library = Library(shelf)
     library.update(9, title="The Tall Ship")
     try:
-        alone = run(here(home), "Who is Lucy in The Tall Ship?", mode="graph")
+        alone = run(here(shelf), "Who is Lucy in The Tall Ship?", mode="graph")
         assert alone["book"] == 9
-        hers = run(here(home), "Who is Lucy in The Tall Ship?", mode="graph", author="Ada Penn")
+        hers = run(here(shelf), "Who is Lucy in The Tall Ship?", mode="graph", author="Ada Penn")
         assert hers["book"] is None
         assert books_in(hers) <= ADAS
     finally:
         library.update(9, title="The Lamp at Harrow Quay")
 
 
-def test_the_tools_see_nothing_else(home: Path) -> None:
+def test_books_whose_graph_is_still_to_come_are_answered_from_their_passages(library: Library) -> None:
+    story.build_library(library, 7)
+    library.update(8, authors=["Quill, Bram"], kind="fiction", status="built", counts={"chunks": 3})
+    library.update(9, authors=["Quill, Bram"], kind="fiction", status="built", counts={"chunks": 3})
+    state = run(here(library.home), "What did the parrot speak?", mode="hybrid", author="Quill")
+    assert state["notice"].startswith("From the passages alone.")
+    with pytest.raises(NotBuilt, match="Book 8: It is not in the published graph"):
+        run(here(library.home), "What did the parrot speak?", mode="graph", author="Quill")
+
+
+def test_the_tools_see_nothing_else(shelf: Path) -> None:
     replies = [
         {"tool": "query_catalogue", "arguments": {"sql": "SELECT id FROM books ORDER BY id"}},
         {
@@ -155,7 +165,7 @@ def test_the_tools_see_nothing_else(home: Path) -> None:
         {"tool": "answer", "arguments": {}, "answer": "Lucy."},
     ]
     llm = FakeLLM([json.dumps(reply) for reply in replies], instruct=True)
-    state = run(here(home, llm), "Who is Lucy?", mode="tools", author="Ada Penn")
+    state = run(here(shelf, llm), "Who is Lucy?", mode="tools", author="Ada Penn")
     returned = [json.loads(m.content) for m in state["messages"] if m.type == "tool"]
     assert returned[0]["rows"] == returned[1]["rows"] == [[7], [8], [10]]
     assert returned[2] == []
@@ -163,20 +173,20 @@ def test_the_tools_see_nothing_else(home: Path) -> None:
     assert books_in(state) <= ADAS
 
 
-def test_a_models_own_cypher_is_not_run(home: Path) -> None:
+def test_a_models_own_cypher_is_not_run(shelf: Path) -> None:
     llm = FakeLLM([json.dumps({"cypher": "MATCH (b:Book) RETURN b.title"})] * 4, instruct=True)
-    state = run(here(home, llm), "What makes them dream of lamps?", mode="graph", kind="fiction")
+    state = run(here(shelf, llm), "What makes them dream of lamps?", mode="graph", kind="fiction")
     assert "MATCH (b:Book) RETURN b.title" not in state["cypher"]
 
 
-def test_three_modes_are_compared_within_it(home: Path) -> None:
-    found = compare(here(home), "Who is the captain of the Kittiwake?", author="Quill", kind="fiction")
+def test_three_modes_are_compared_within_it(shelf: Path) -> None:
+    found = compare(here(shelf), "Who is the captain of the Kittiwake?", author="Quill", kind="fiction")
     assert {c["book"] for answer in found["answers"].values() for c in answer["citations"]} == {9}
 
 
 @pytest.fixture(scope="module")
-def api(home: Path) -> Iterator[httpx.Client]:
-    with serving(here(home)) as url, httpx.Client(base_url=url, timeout=60) as client:
+def api(shelf: Path) -> Iterator[httpx.Client]:
+    with serving(here(shelf)) as url, httpx.Client(base_url=url, timeout=60) as client:
         yield client
 
 
