@@ -73,3 +73,26 @@ def test_requests_and_answers_are_shown_by_example(described: schemathesis.BaseS
         named = document["components"]["schemas"][body["$ref"].rsplit("/", 1)[1]]
         assert named["examples"][0]["question"]
         assert "text/event-stream" in document["paths"][path]["post"]["responses"]["200"]["content"]
+
+
+def test_the_operations_of_a_review_keep_to_theirs(tmp_path: Path) -> None:
+    """They write: what is thought up must be refused or kept whole, and nothing may break."""
+    web_library.build(Library(tmp_path))
+    token = "tar and apricots"
+    given_settings = Settings(
+        home=tmp_path, allowed_hosts="testserver", requests_per_minute=10**9, api_token=token
+    )
+    app = create_app(brains_of(given_settings), warm=False, review=True)
+    client = {"Authorization": f"Bearer {token}"}
+    described = schemathesis.openapi.from_asgi("/openapi.json", app, headers=client)
+    operations = [o for result in described.get_all_operations() if "/review" in (o := result.ok()).path]
+    assert len(operations) == 3
+    for operation in operations:
+        everything_it_takes = operation.as_strategy() | operation.as_strategy(generation_mode=NEGATIVE)
+
+        @settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+        @given(case=everything_it_takes)
+        def keeps_to_it(case: schemathesis.Case) -> None:
+            case.call_and_validate(checks=CHECKS, headers=client)
+
+        keeps_to_it()

@@ -141,7 +141,7 @@ class Sitting {
     try {
       const leaf = await passageLeaf(place, 2, this.signal);
       if (this.items[this.at] !== item || this.spot !== n) return;
-      show(this.leaf, leaf, h("p", { class: "onward" }, h("a", { href: passageUrl(place), target: "_blank" }, "Read on in the book")));
+      show(this.leaf, leaf, h("p", { class: "onward" }, h("a", { href: passageUrl(place) }, "Read on in the book")));
       const mark = this.leaf.querySelector("mark");
       const below = (node) => node.getBoundingClientRect().top;
       if (mark) this.leaf.scrollTop += below(mark) - below(this.leaf) - this.leaf.clientHeight / 3;
