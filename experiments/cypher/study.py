@@ -14,6 +14,7 @@ from itertools import product
 from pydantic import BaseModel, ConfigDict
 
 from experiments.brains.bootstrap import interval
+from experiments.cypher.plot import draw
 from experiments.lab.results import Results, results
 from experiments.lab.study import Bench, Study
 from experiments.walk.study import spread
@@ -87,13 +88,15 @@ def run(bench: Bench) -> Results:
             bench.say(f"{_named(form)}: {sum(t.right for t in tried[form])} of {len(questions)} right")
     finally:
         here.worker.close()
+    rows = [_row(form, found) for form, found in tried.items()]
+    draw(rows, str(bench.llm.identity), bench.out)
     return results(
         STUDY.name,
         bench.llm.identity,
         command=bench.command,
         sample=f"{len(questions)} gold questions that an edge answers",
         finding=_finding(tried),
-        table=[_row(form, found) for form, found in tried.items()],
+        table=rows,
     )
 
 

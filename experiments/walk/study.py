@@ -19,6 +19,7 @@ from experiments.lab.results import Results, results
 from experiments.lab.study import Bench, Study
 from experiments.walk.forms import FORMS, Form, told, written
 from experiments.walk.paths import Walked, walked
+from experiments.walk.plot import draw
 from gutengraph_core.embedding.thresholds import note_path_threshold, path_threshold
 from gutengraph_core.errors import NotBuilt, UnknownBook
 from gutengraph_core.llm.prompting import estimate_tokens
@@ -79,6 +80,7 @@ def run(bench: Bench) -> Results:
         for level in levels:
             rows += [_row(answers, asked, foreign[hops], hops, level, form) for form in FORMS]
         bench.say(f"{hops} hops: {len(levels)} thresholds, {answers.calls} model calls so far")
+    draw(rows, str(bench.llm.identity), bench.out)
     note_path_threshold(
         bench.settings,
         here.embedder.identity,

@@ -75,6 +75,7 @@ def test_the_walk_study_counts_paths_tokens_and_answers_and_keeps_a_threshold(
     high = max(r["threshold"] for r in found.table)
     assert by[1, high, "arrows"]["paths"] < one["paths"]
     assert "this model reads neither" in found.finding
+    assert (tmp_path / "walk-embedded-scripted-0123456789ab.png").stat().st_size > 1000
     threshold = path_threshold(at.settings, story.EMBEDDER)
     assert threshold.value == found.details["threshold"]["found"]
     assert "experiments/walk on this data folder" in threshold.source
@@ -133,6 +134,7 @@ def test_the_cypher_study_tells_valid_from_directed_from_right(
 
     found = cypher.run(bench(built, tmp_path, Scripted(instruct=True, name="scripted"), monkeypatch))
     assert len(found.table) == 12
+    assert (tmp_path / "cypher-embedded-scripted-0123456789ab.png").stat().st_size > 1000
     by = {(r["critical rule"], r["schema"], r["pairs"]): r for r in found.table}
 
     def shares(*form: str) -> tuple[float, ...]:
