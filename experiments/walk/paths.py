@@ -45,7 +45,7 @@ def walked(here: Brains, question: str, *, book: int | None, hops: int) -> Walke
 
     Raises NotBuilt, StoreError, EmbedderMismatch.
     """
-    view = here.graph(book=book)
+    view = here.graph()
     query = here.query_vector(question)
     began = time.perf_counter()
     read = read_question(question, lambda words: view.index.knows(words, book))

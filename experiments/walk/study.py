@@ -145,7 +145,7 @@ class Answers:
 
     def _asked(self, one: Asked, kept: Sequence[ScoredWalk], form: Form) -> tuple[str, int]:
         here, text = self._here, one.question.question
-        graph = here.graph(book=one.book.gutenberg_id).graph
+        graph = here.graph().graph
         hits = [hit_of_walk(s, graph) for s in kept]
         if self.writes:
             self.calls += 1
