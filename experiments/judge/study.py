@@ -61,7 +61,11 @@ def run(bench: Bench) -> Results:
         sample=f"{len(known)} relations read by hand, of {len({c.book for c in known})} novels",
         finding=finding,
         table=rows,
-        details={"accepted": agreed.enough, "without a verdict": agreed.silent},
+        details={
+            "accepted": agreed.enough,
+            "without a verdict": agreed.silent,
+            "library built by": sorted({here.library.record(b).llm for b in books if here.library.has(b)}),
+        },
     )
 
 

@@ -133,7 +133,7 @@ def test_the_judge_runs_on_a_server_that_speaks_ollamas_api(
 
 def test_replies_without_a_verdict_agree_with_nobody(shelf: Path, settings: Settings) -> None:
     found = judging.run(bench_on(shelf, FakeLLM(lambda prompt: "I cannot say."), settings))
-    assert found.details == {"accepted": False, "without a verdict": 16}
+    assert found.details == {"accepted": False, "without a verdict": 16, "library built by": []}
     assert found.table[0]["agreement"] == 0.0
 
 
