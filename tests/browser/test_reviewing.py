@@ -78,6 +78,7 @@ def test_every_claim_is_judged_from_the_keyboard_beside_its_passage(sheet: Any, 
     press(sheet, "u")
     while "All judged" not in claim(sheet):
         press(sheet, "y")
+    assert sheet.inner_text(".claim code") == f"gutengraph evaluate {folder}/review/gold"
     assert tally(sheet, "all")[2:] == ["13", "1", "1", "0"]
     gold = json.loads((folder / "review" / "gold" / "novels" / f"{BOOK}.json").read_text())
     assert [c["importance"] for c in gold["characters"]].count("major") == 1

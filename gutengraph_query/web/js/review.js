@@ -90,7 +90,9 @@ class Sitting {
     if (!item) {
       const first = this.items.findIndex((one) => !one.verdict);
       const ahead = left ? h("p", {}, h("button", { class: "primary", onclick: () => this.go(first) }, "To the first that is left")) : null;
-      show(this.card, where, h("h1", {}, left ? "The end of the list." : "All judged."), ahead);
+      const folder = this.review.gold.replace(/[\\/]novels[\\/][^\\/]*$/, "");
+      const use = h("p", {}, "What you marked is a gold standard now: ", h("code", {}, `gutengraph evaluate ${folder}`), ".");
+      show(this.card, where, h("h1", {}, left ? "The end of the list." : "All judged."), ahead, use);
       return;
     }
     show(
