@@ -71,6 +71,18 @@ _PARTICLES = frozenset("de del della des di du da la le van von der den st st. s
 _RANK_PARTS = frozenset("vice rear brigadier under sub chief detective police".split())
 _SUFFIXES = frozenset("esq esq. jr jr. jun jun. sen sen. m.d. m.d m.p. m.p. r.n. d.d. q.c.".split())
 
+_WRITTEN_SHORT = {
+    short: full
+    for full, shorts in {
+        "alexander": "alexr.", "benjamin": "benj. benjn.", "charles": "chas.", "christopher": "chr. xpher.", "daniel": "danl.",
+        "edward": "edw. edwd.", "francis": "fras.", "frederick": "fredk.", "george": "geo.", "henry": "hy.", "james": "jas.",
+        "john": "jno.", "joseph": "jos.", "jonathan": "jona.", "margaret": "margt.", "nathaniel": "nathl.", "nicholas": "nichs.",
+        "richard": "richd.", "robert": "robt.", "samuel": "saml.", "thomas": "thos.", "william": "wm. willm.",
+    }.items()
+    for short in shorts.split()
+}  # fmt: skip
+"""As period hands and prints shorten given names before a surname."""
+
 YOUNG, OLD = "young", "old"
 
 
@@ -187,6 +199,7 @@ def parse(surface: str) -> PersonName:
         return PersonName(
             surface, (), (" ".join(words),), age
         )  # 'King of Bohemia' has no part that is a name
+    words = [_WRITTEN_SHORT.get(w, w) if len(words) > 1 else w for w in words]
     titles: list[str] = []
     while words and (title := _title(words[0], last=len(words) == 1)):
         titles.append(title)

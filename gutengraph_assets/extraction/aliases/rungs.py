@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from gutengraph_assets.extraction.aliases.cluster import Cluster, Clusters
+from gutengraph_assets.extraction.aliases.conflicts import RANKS
 from gutengraph_assets.extraction.aliases.given_names import are_variants, directly_tied, is_given
 from gutengraph_assets.extraction.aliases.person_name import PersonName
 from gutengraph_assets.extraction.aliases.presence import FAR_LEAST
@@ -21,19 +22,26 @@ LEAST_ALONE = 2
 """A pet name without a surname that the text has once is as often somebody else's."""
 IN_PASSING = 100
 """'Miss Emma' once in that many mentions is a servant's or an old friend's way of speaking."""
+BOY_SHARE = 0.1
 HARDLY = 8
 """A sister named that many times less than another is not the 'Miss S' of the book."""
 CLIPPED_LEAST = 4
 CLIPPED_MOST_LEFT = 3
 """Letters: a shorter stump, or one that is nearly the whole name, is as often another name."""
+OFTENER = 5
+"""Times a pet name may be more frequent than its owner before another of that given name is asked for."""
 HOUSE_WINDOWS = 15
 HOUSE_NEAR = 0.9
 HOUSE_SECOND = 0.6
 """Tried on thirteen novels: with fewer windows or a looser share the father or the suitor is joined instead."""
+CALLED_WINDOWS, CALLED_NEAR = 8, 0.95
+"""Tried on twenty works: with fewer windows a guest of one chapter is taken for its host."""
+_CALLED = "the "
 _HAUNTS = frozenset("monster creature fiend daemon demon".split())
 """Words of abuse or dread for one being; a ghost, a giant and a witch may be three."""
 _FORMAL = frozenset("miss mr dr captain colonel major lieutenant reverend".split())
 _FAMILIAR = frozenset("mr master miss old".split())
+_REIGNING = frozenset("king queen emperor empress duke duchess".split())
 _GRAND = frozenset("lady sir lord king queen saint emperor empress".split())
 
 
@@ -45,6 +53,23 @@ def spelling(clusters: Clusters) -> None:
     for same in by_key.values():
         for other in same[1:]:
             clusters.join(same[0], other, "spelling", blocks=False)
+
+
+def titled(clusters: Clusters) -> None:
+    """'Captain Hart' is the 'Captain John Hart' and no other of his family, if one bears that title."""
+    parsed = clusters.parsed
+    for name in _by_weight(clusters, parsed):
+        mine = parsed[name]
+        if not (mine.single and mine.titles and mine.titles[-1] not in ("miss", "mrs", "mr")):
+            continue
+        owners = [
+            o
+            for o in parsed
+            if len(parsed[o].rest) > 1
+            and parsed[o].titles == mine.titles
+            and _is_last(mine.rest[0], parsed[o].surname or "")
+        ]
+        clusters.attach(name, owners, "title")
 
 
 def title(clusters: Clusters) -> None:
@@ -59,14 +84,28 @@ def title(clusters: Clusters) -> None:
         plain = [n for n in names if not clusters.parsed[n].titles]
         for i, a in enumerate(titled):
             for b in titled[i + 1 :]:
-                same = clusters.parsed[a].titles == clusters.parsed[b].titles
-                clusters.join(a, b, "title", blocks=not same)
+                if clusters.parsed[a].titles == clusters.parsed[b].titles:
+                    clusters.join(a, b, "title", blocks=False)
+        _join_across_titles(clusters, titled)
         for a in plain:
             for b in plain:
                 if a < b:
                     clusters.join(a, b, "title")
             owners = [o for o in titled if not _too_grand(clusters.parsed[a], clusters.parsed[o])]
-            clusters.attach(a, owners, "title", prefer=_the_man(clusters))
+            clusters.attach(a, owners, "title", prefer=_the_man(clusters, courtesy=True))
+
+
+def _join_across_titles(clusters: Clusters, titled: list[str]) -> None:
+    """'Captain Hart' and 'Mr. Hart', if neither can be a third: of a general, a captain and a Mr. Hart no two are one."""
+    groups = list({id(c): c for c in map(clusters.of, titled)}.values())
+    could = {
+        id(a): [b for b in groups if b is not a and clusters.why_not(a, b) in (None, "far_apart")]
+        for a in groups
+    }
+    for a in groups:
+        if len(could[id(a)]) == 1 and len(could[id(could[id(a)][0])]) == 1:
+            names = [next(n for n in titled if n in c.names) for c in (a, could[id(a)][0])]
+            clusters.join(*names, "title")
 
 
 def containment(clusters: Clusters) -> None:
@@ -93,7 +132,7 @@ def containment(clusters: Clusters) -> None:
         rule = "given_name" if any(parsed[o].given == mine.rest[0] for o in owners) else "surname"
         # A bare given name is the least telling of all: it has to stand near the fuller one, however rare both are.
         far_least = 1 if rule == "given_name" and not mine.titles else FAR_LEAST
-        prefer = _the_man(clusters) if rule == "surname" else None
+        prefer = _the_man(clusters, courtesy=mine.titles == ("mr",)) if rule == "surname" else None
         clusters.attach(name, owners, rule, prefer=prefer, far_least=far_least)
 
 
@@ -130,6 +169,7 @@ def nickname(clusters: Clusters) -> None:
             for o in parsed
             if o != name and _may_be_short_for(mine, parsed[o]) and not _in_passing(clusters, name, o)
         ]
+        owners = [o for o in owners if not _outshone(clusters, name, o)]
         tied = [o for o in owners if directly_tied(mine.given, parsed[o].given or "")]
         clusters.attach(name, tied, "nickname") or clusters.attach(name, owners, "nickname")
 
@@ -163,16 +203,32 @@ def eldest(clusters: Clusters) -> None:
 
 
 def courtesy(clusters: Clusters) -> None:
-    """A bare given name that no other rung could place is his lordship's, if only one has it."""
+    """A bare given name or a pet name that no other rung could place is his lordship's, if only one has it."""
     parsed = clusters.parsed
     for name in _by_weight(clusters, parsed):
         if parsed[name].single and len(clusters.of(name).names) == 1:
+            word = parsed[name].rest[0]
+            grand = [o for o in parsed if parsed[o].given and _too_grand(parsed[name], parsed[o])]
             owners = [
                 o
-                for o in parsed
-                if parsed[o].given == parsed[name].rest[0] and _too_grand(parsed[name], parsed[o])
+                for o in grand
+                if parsed[o].given == word
+                or (are_variants(word, parsed[o].given or "") and _always_near(clusters, name, o))
             ]
             clusters.attach(name, owners, "given_name", far_least=1)
+
+
+def royal(clusters: Clusters) -> None:
+    """'the King' is the King of Denmark, if the book has one 'King of' anywhere."""
+    parsed = clusters.parsed
+    for name in _by_weight(clusters, parsed):
+        mine = parsed[name]
+        word = mine.rest[0] if mine.single else "".join(mine.titles[-1:]) if mine.bare_title else ""
+        if word not in _REIGNING:
+            continue
+        owners = [o for o in parsed if parsed[o].single and parsed[o].rest[0].startswith(f"{word} of ")]
+        if len(owners) == 1:
+            clusters.attach(name, owners, "title", far_least=IN_PASSING)
 
 
 def haunting(clusters: Clusters) -> None:
@@ -264,6 +320,29 @@ def household(clusters: Clusters) -> None:
             clusters.join(name, near[0][1], "household", blocks=False)
 
 
+def described(clusters: Clusters) -> None:
+    """'the painter' and 'Basil Hart': in every scene of the one the other is named too, and never in one sentence with him,
+    and of nobody else so much can be said. Whom a story calls by his calling it names beside everybody but himself."""
+    for name in _by_weight(clusters, clusters.parsed):
+        group = clusters.of(name)
+        if not all(n.startswith(_CALLED) for n in group.names):
+            continue
+        scenes = clusters.presence.scenes(group.names)
+        if len(scenes) < CALLED_WINDOWS:
+            continue
+        able = [
+            other
+            for other in clusters
+            if other is not group
+            and not any(n.startswith(_CALLED) for n in other.names)
+            and clusters.mentions(other) >= clusters.mentions(group)
+            and not clusters.presence.together(group.names, other.names)
+            and clusters.presence.share_near(scenes, clusters.presence.scenes(other.names)) >= CALLED_NEAR
+        ]
+        if len(able) == 1:
+            clusters.join(name, able[0].names[0], "described", blocks=False)
+
+
 def _known_by_given_name(clusters: Clusters, cluster: Cluster) -> bool:
     return all(clusters.parsed[n].surname is None and clusters.parsed[n].single for n in cluster.names)
 
@@ -271,15 +350,18 @@ def _known_by_given_name(clusters: Clusters, cluster: Cluster) -> bool:
 LADDER: tuple[Rung, ...] = (
     spelling,
     same_surname,
+    titled,
     title,
     containment,
     nickname,
     eldest,
     courtesy,
+    royal,
     haunting,
     initial,
     clipped,
     household,
+    described,
 )
 
 
@@ -293,6 +375,33 @@ def _in_passing(clusters: Clusters, a: str, b: str) -> bool:
         familiar = sum(clusters.presence.count[n] for n in names if clusters.parsed[n].surname is None)
         if familiar > LEAST_ALONE or not any(clusters.presence.adjacent(bare, n) for n in names):
             return True
+    return False
+
+
+def _always_near(clusters: Clusters, name: str, other: str) -> bool:
+    """Whether hardly a scene that has the name is far from one that has the other's."""
+    scenes = clusters.presence.scenes(clusters.of(other).names)
+    return clusters.presence.share_near(clusters.presence.scenes([name]), scenes) >= HOUSE_NEAR
+
+
+def _outshone(clusters: Clusters, a: str, b: str) -> bool:
+    """Whether one is a pet name far oftener in the book than the other, a full name, and somebody else of that given name is as
+    often there: 'Harry' is not the Henry Ashton who is named once, where a Lord Henry is on every page."""
+    parsed = clusters.parsed
+    for pet, full in ((a, b), (b, a)):
+        times, owner = clusters.presence.count[pet], clusters.of(full)
+        if parsed[pet].surname or not parsed[full].surname or times < OFTENER * clusters.mentions(owner):
+            continue
+        for other in parsed:
+            if clusters.of(other) in (owner, clusters.of(pet)) or parsed[other].gender != parsed[pet].gender:
+                continue
+            given = parsed[other].given
+            if (
+                given
+                and are_variants(parsed[pet].given or "", given)
+                and clusters.mentions(clusters.of(other)) * OFTENER >= times
+            ):
+                return True
     return False
 
 
@@ -329,12 +438,23 @@ def _is_last(word: str, surname: str) -> bool:
     return word == surname or surname.endswith(f" {word}")
 
 
-def _the_man(clusters: Clusters) -> Callable[[list[Cluster]], list[Cluster]]:
+def _the_man(clusters: Clusters, *, courtesy: bool = False) -> Callable[[list[Cluster]], list[Cluster]]:
+    """Who a surname means: a man and no boy; with `courtesy` ('Mr. Hart') rather not the family's captain."""
+
     def choose(able: list[Cluster]) -> list[Cluster]:
         men = [c for c in able if clusters.gender(c) == "M"]
+        men = [c for c in men if not _is_boy(clusters, c)] or men
+        if courtesy:
+            men = [c for c in men if not any(RANKS & set(clusters.parsed[n].titles) for n in c.names)] or men
         return men or [c for c in able if clusters.gender(c) is None]
 
     return choose
+
+
+def _is_boy(clusters: Clusters, cluster: Cluster) -> bool:
+    """Whether he is called 'Master First' more than in passing."""
+    called = sum(clusters.presence.count[n] for n in cluster.names if "master" in clusters.parsed[n].titles)
+    return called >= BOY_SHARE * clusters.mentions(cluster)
 
 
 def _younger(clusters: Clusters, cluster: Cluster, *, alone: bool) -> bool:
