@@ -83,15 +83,20 @@ class Clusters:
             for y in b.names:
                 if frozenset((x, y)) in self._apart:
                     return "override"
-                if reason := conflict(
+                reason = conflict(
                     self.parsed[x], self.parsed[y], gender_a=self.genders[x], gender_b=self.genders[y]
-                ):
+                )
+                if reason and not (reason == "married" and self._a_wife(a) and self._a_wife(b)):
                     return reason
                 if blocks and self.presence.side_by_side(x, y):
                     return "side_by_side"
         if blocks and self.presence.far_apart(a.names, b.names, least=far_least):
             return "far_apart"
         return None
+
+    def _a_wife(self, cluster: Cluster) -> bool:
+        """Whether one of her names says that she is married: 'Rachel Hart', who is 'Mrs. Rachel Hart' too."""
+        return any({"mrs", "madame", "lady"} & set(self.parsed[name].titles) for name in cluster.names)
 
     def join(self, a: str, b: str, rule: str, *, blocks: bool = True, force: bool = False) -> bool:
         """Join the clusters of two names unless they conflict. Whether they are one afterwards by this."""

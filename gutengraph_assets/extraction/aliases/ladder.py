@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gutengraph_assets.extraction.aliases.cluster import Clusters, Merge
-from gutengraph_assets.extraction.aliases.given_names import gender_of
 from gutengraph_assets.extraction.aliases.person_name import PersonName, parse_all
 from gutengraph_assets.extraction.aliases.presence import Presence
 from gutengraph_assets.extraction.aliases.rungs import LADDER
@@ -15,6 +14,11 @@ from gutengraph_assets.extraction.gender import by_votes, pronoun_votes
 
 OFTEN_MRS = 5
 """A Mrs. S named less often may be the Mrs. Charles S for short."""
+HER_HUSBAND = 0.5
+"""Share of the scenes of a Mr. S that must have the elder Mrs. S for him to be hers."""
+HERSELF, HERSELF_SCENES = 0.9, 2
+"""Share of the scenes of a Mrs. Charles S, and how many at least, that must have a Mrs. S for the two to be one: two wives of a
+family meet less."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +64,29 @@ def two_couples(parsed: Mapping[str, PersonName], presence: Presence) -> Iterato
     husband, the 'Charles S', from the 'Mr. S'.
     """
     for wife in parsed.values():
-        if wife.titles[-1:] != ("mrs",) or wife.single or wife.given is None or gender_of(wife.given) != "M":
+        if not (wife.husbands and wife.surname):
             continue
+        scenes = presence.scenes([wife.surface])
         for name in parsed.values():
             if not (name.single and name.surname == wife.surname and name.titles[-1:] in (("mrs",), ("mr",))):
                 continue
             if presence.count[name.surface] < OFTEN_MRS:
                 continue
+            # Who is brought in as 'Mrs. Charles Hart' and called 'Mrs. Hart' from then on stands beside herself.
+            other = f"mrs {wife.surname}"
+            elder = [
+                n
+                for n in parsed
+                if parsed[n].single and " ".join((*parsed[n].titles, *parsed[n].rest)) == other
+            ]
+            if not elder or (
+                len(scenes) >= HERSELF_SCENES
+                and presence.share_near(scenes, presence.scenes(elder)) >= HERSELF
+            ):
+                continue
             if name.titles == ("mrs",):
                 yield name.surface, wife.surface
-            else:
+            elif presence.share_near(presence.scenes([name.surface]), presence.scenes(elder)) >= HER_HUSBAND:
                 husband = [n for n in parsed.values() if n.rest == wife.rest and n.title_gender != "F"]
                 yield from ((name.surface, other.surface) for other in husband)
 

@@ -112,9 +112,17 @@ class PersonName:
         return len(self.rest) == 1
 
     @property
+    def husbands(self) -> bool:
+        """Whether its first name is her husband's: 'Mrs. Charles Hart', 'Mrs. Charles'."""
+        named = len(self.rest) > 1 or self.christian
+        if self.titles[-1:] != ("mrs",) or not named or self.rest[0] in _PARTICLES:
+            return False
+        return gender_of(self.rest[0]) != "F"
+
+    @property
     def given(self) -> str | None:
         """The given name, where the form leaves no doubt, or an only word that is one by the lists."""
-        if not self.rest:
+        if not self.rest or self.husbands:
             return None
         head = self.rest[0]
         if len(self.rest) > 1:
@@ -175,10 +183,15 @@ def parse_all(mentions: Mapping[str, int]) -> dict[str, PersonName]:
         if surname := name.surname:
             lasts[surname.split(" ")[-1]] += mentions[surface]
 
+    wives = {name.rest[0] for name in parsed.values() if name.titles[-1:] == ("mrs",) and len(name.rest) > 1}
+    fuller = {name.surname for name in parsed.values() if len(name.rest) > 1}
+
     def place(name: PersonName) -> PersonName:
         if not name.single:
             return name
         word = name.rest[0]
+        if name.titles == ("mrs",) and word in wives and word not in fuller:
+            return replace(name, christian=True)  # 'Mrs. Charles' of 'Mrs. Charles Hart'
         family = lasts[word] > 2 * firsts[word]
         return replace(name, family=family, christian=firsts[word] > 2 * lasts[word])
 

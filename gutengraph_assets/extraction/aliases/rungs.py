@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from gutengraph_assets.extraction.aliases.cluster import Cluster, Clusters
+from gutengraph_assets.extraction.aliases.cluster import PASSING, Cluster, Clusters
 from gutengraph_assets.extraction.aliases.conflicts import RANKS
 from gutengraph_assets.extraction.aliases.given_names import are_variants, directly_tied, is_given
 from gutengraph_assets.extraction.aliases.person_name import PersonName
@@ -22,6 +22,7 @@ LEAST_ALONE = 2
 """A pet name without a surname that the text has once is as often somebody else's."""
 IN_PASSING = 100
 """'Miss Emma' once in that many mentions is a servant's or an old friend's way of speaking."""
+FOREMOST = 4
 BOY_SHARE = 0.1
 HARDLY = 8
 """A sister named that many times less than another is not the 'Miss S' of the book."""
@@ -91,7 +92,11 @@ def title(clusters: Clusters) -> None:
             for b in plain:
                 if a < b:
                     clusters.join(a, b, "title")
-            owners = [o for o in titled if not _too_grand(clusters.parsed[a], clusters.parsed[o])]
+            owners = [
+                o
+                for o in titled
+                if not _too_grand(clusters.parsed[a], clusters.parsed[o]) and not clusters.parsed[o].husbands
+            ]
             clusters.attach(a, owners, "title", prefer=_the_man(clusters, courtesy=True))
 
 
@@ -129,10 +134,17 @@ def containment(clusters: Clusters) -> None:
             for o in longest_first
             if len(parsed[o].rest) > 1 and _is_part(mine, parsed[o]) and not _too_grand(mine, parsed[o])
         ]
-        rule = "given_name" if any(parsed[o].given == mine.rest[0] for o in owners) else "surname"
+        christened = [o for o in owners if parsed[o].given == mine.rest[0]]
+        rule = "given_name" if christened else "surname"
+        if is_given(mine.rest[0]) and any(clusters.mentions(clusters.of(o)) > PASSING for o in christened):
+            owners = christened  # 'Jane' is Jane Hart, not Flora Jane
         # A bare given name is the least telling of all: it has to stand near the fuller one, however rare both are.
         far_least = 1 if rule == "given_name" and not mine.titles else FAR_LEAST
-        prefer = _the_man(clusters, courtesy=mine.titles == ("mr",)) if rule == "surname" else None
+        prefer = (
+            _the_man(clusters, courtesy=mine.titles == ("mr",))
+            if rule == "surname"
+            else lambda able: _foremost(clusters, able)
+        )
         clusters.attach(name, owners, rule, prefer=prefer, far_least=far_least)
 
 
@@ -379,14 +391,15 @@ def _in_passing(clusters: Clusters, a: str, b: str) -> bool:
 
 
 def _always_near(clusters: Clusters, name: str, other: str) -> bool:
-    """Whether hardly a scene that has the name is far from one that has the other's."""
-    scenes = clusters.presence.scenes(clusters.of(other).names)
-    return clusters.presence.share_near(clusters.presence.scenes([name]), scenes) >= HOUSE_NEAR
+    """Whether hardly a scene that has the name is far from one that has the other's; a few scenes say nothing."""
+    own = clusters.presence.scenes([name])
+    theirs = clusters.presence.scenes(clusters.of(other).names)
+    return len(own) >= CALLED_WINDOWS and clusters.presence.share_near(own, theirs) >= HOUSE_NEAR
 
 
 def _outshone(clusters: Clusters, a: str, b: str) -> bool:
-    """Whether one is a pet name far oftener in the book than the other, a full name, and somebody else of that given name is as
-    often there: 'Harry' is not the Henry Ashton who is named once, where a Lord Henry is on every page."""
+    """Whether one is a pet name far oftener in the book than the other, a full name, and somebody else of that given name is far
+    oftener there too: 'Harry' is not the Henry Ashton who is named once, where a Lord Henry is on every page."""
     parsed = clusters.parsed
     for pet, full in ((a, b), (b, a)):
         times, owner = clusters.presence.count[pet], clusters.of(full)
@@ -399,7 +412,7 @@ def _outshone(clusters: Clusters, a: str, b: str) -> bool:
             if (
                 given
                 and are_variants(parsed[pet].given or "", given)
-                and clusters.mentions(clusters.of(other)) * OFTENER >= times
+                and clusters.mentions(clusters.of(other)) >= OFTENER * clusters.mentions(owner)
             ):
                 return True
     return False
@@ -429,6 +442,8 @@ def _shortens(short: PersonName, full: PersonName) -> bool:
 def _is_part(single: PersonName, full: PersonName) -> bool:
     """Whether a one-word name is the given name or the surname of a fuller one, as its titles let it be."""
     word = single.rest[0]
+    if single.husbands:
+        return full.husbands and full.rest[0] == word
     if word == full.given and single.surname is None:
         return True
     return full.surname is not None and _is_last(word, full.surname) and single.given in (None, word)
@@ -449,6 +464,12 @@ def _the_man(clusters: Clusters, *, courtesy: bool = False) -> Callable[[list[Cl
         return men or [c for c in able if clusters.gender(c) is None]
 
     return choose
+
+
+def _foremost(clusters: Clusters, able: list[Cluster]) -> list[Cluster]:
+    """Of several of one given name the one that the book names far oftener by it in full than all others."""
+    first, *others = sorted(able, key=lambda c: -clusters.mentions(c))
+    return [first] if clusters.mentions(first) >= FOREMOST * sum(map(clusters.mentions, others)) else able
 
 
 def _is_boy(clusters: Clusters, cluster: Cluster) -> bool:
