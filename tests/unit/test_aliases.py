@@ -284,3 +284,10 @@ def test_the_painter_is_who_is_always_there_and_never_named_beside_him() -> None
     found = persons(body, "Basil Hart", "the painter", "Dora")
     assert {"Basil Hart", "the painter"} in found
     assert {"Dora"} in found
+
+
+def test_a_servants_mr_with_the_given_name_is_no_other_family() -> None:
+    body = "Mr. Edgar rang. Edgar Hart came. Mr. Hareton swore. Mr. Hareton Dale ate, and Hareton Dale slept."
+    found = persons(body, "Mr. Edgar", "Edgar Hart", "Mr. Hareton", "Mr. Hareton Dale", "Hareton Dale")
+    assert {"Mr. Edgar", "Edgar Hart"} in found
+    assert {"Mr. Hareton", "Mr. Hareton Dale", "Hareton Dale"} in found

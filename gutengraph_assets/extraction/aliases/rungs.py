@@ -22,7 +22,6 @@ LEAST_ALONE = 2
 """A pet name without a surname that the text has once is as often somebody else's."""
 IN_PASSING = 100
 """'Miss Emma' once in that many mentions is a servant's or an old friend's way of speaking."""
-FOREMOST = 4
 BOY_SHARE = 0.1
 HARDLY = 8
 """A sister named that many times less than another is not the 'Miss S' of the book."""
@@ -138,13 +137,11 @@ def containment(clusters: Clusters) -> None:
         rule = "given_name" if christened else "surname"
         if is_given(mine.rest[0]) and any(clusters.mentions(clusters.of(o)) > PASSING for o in christened):
             owners = christened  # 'Jane' is Jane Hart, not Flora Jane
+        if rule == "surname":
+            owners = [o for o in owners if not _beside_his_given_name(clusters, name, o)]
         # A bare given name is the least telling of all: it has to stand near the fuller one, however rare both are.
         far_least = 1 if rule == "given_name" and not mine.titles else FAR_LEAST
-        prefer = (
-            _the_man(clusters, courtesy=mine.titles == ("mr",))
-            if rule == "surname"
-            else lambda able: _foremost(clusters, able)
-        )
+        prefer = _the_man(clusters, courtesy=mine.titles == ("mr",)) if rule == "surname" else None
         clusters.attach(name, owners, rule, prefer=prefer, far_least=far_least)
 
 
@@ -390,6 +387,16 @@ def _in_passing(clusters: Clusters, a: str, b: str) -> bool:
     return False
 
 
+def _beside_his_given_name(clusters: Clusters, surname: str, full: str) -> bool:
+    """Whether the book has the full name's bearer by his given name beside the other: 'Linton' beside 'Heathcliff'."""
+    given = clusters.parsed[full].given
+    return any(
+        clusters.presence.side_by_side(surname, other)
+        for other, name in clusters.parsed.items()
+        if given and name.rest == (given,) and not name.titles
+    )
+
+
 def _always_near(clusters: Clusters, name: str, other: str) -> bool:
     """Whether hardly a scene that has the name is far from one that has the other's; a few scenes say nothing."""
     own = clusters.presence.scenes([name])
@@ -464,12 +471,6 @@ def _the_man(clusters: Clusters, *, courtesy: bool = False) -> Callable[[list[Cl
         return men or [c for c in able if clusters.gender(c) is None]
 
     return choose
-
-
-def _foremost(clusters: Clusters, able: list[Cluster]) -> list[Cluster]:
-    """Of several of one given name the one that the book names far oftener by it in full than all others."""
-    first, *others = sorted(able, key=lambda c: -clusters.mentions(c))
-    return [first] if clusters.mentions(first) >= FOREMOST * sum(map(clusters.mentions, others)) else able
 
 
 def _is_boy(clusters: Clusters, cluster: Cluster) -> bool:
