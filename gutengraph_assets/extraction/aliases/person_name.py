@@ -177,13 +177,15 @@ def parse_all(mentions: Mapping[str, int]) -> dict[str, PersonName]:
     parsed = {surface: parse(surface) for surface in mentions}
     firsts: Counter[str] = Counter()
     lasts: Counter[str] = Counter()
+    wives = {name.rest[0] for name in parsed.values() if name.titles[-1:] == ("mrs",) and len(name.rest) > 1}
     for surface, name in parsed.items():
         if len(name.rest) > 1 and name.given:
             firsts[name.given] += mentions[surface]
-        if (surname := name.surname) and not (name.single and _servants_mr(name, parsed)):
+        if (surname := name.surname) and not (
+            name.single and (_servants_mr(name, parsed) or (name.titles == ("mrs",) and surname in wives))
+        ):
             lasts[surname.split(" ")[-1]] += mentions[surface]
 
-    wives = {name.rest[0] for name in parsed.values() if name.titles[-1:] == ("mrs",) and len(name.rest) > 1}
     fuller = {name.surname for name in parsed.values() if len(name.rest) > 1}
 
     def place(name: PersonName) -> PersonName:
@@ -200,14 +202,15 @@ def parse_all(mentions: Mapping[str, int]) -> dict[str, PersonName]:
 
 def _servants_mr(name: PersonName, parsed: Mapping[str, PersonName]) -> bool:
     """'Mr. Edgar', as a servant says it: a given name, which somebody of the book bears before a surname, and no 'Mrs. Edgar'
-    anywhere. What the lists do not know is a given name if the book has a 'Mr. Hareton Hart' too."""
+    anywhere but the wife of an Edgar. What the lists do not know is a given name if the book has a 'Mr. Hareton Hart' too."""
     word = name.rest[0]
     if name.titles[-1:] != ("mr",):
         return False
     bearers = [o for o in parsed.values() if len(o.rest) > 1 and o.rest[0] == word]
     if not bearers or not (is_given(word) or any("mr" in o.titles for o in bearers)):
         return False
-    return not any(o.single and o.rest[0] == word and o.titles[-1:] == ("mrs",) for o in parsed.values())
+    wives = [o for o in parsed.values() if o.titles[-1:] == ("mrs",) and o.rest[:1] == (word,)]
+    return not any(o.single for o in wives) or any(not o.single for o in wives)
 
 
 def parse(surface: str) -> PersonName:

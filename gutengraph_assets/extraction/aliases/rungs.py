@@ -40,6 +40,7 @@ _CALLED = "the "
 _HAUNTS = frozenset("monster creature fiend daemon demon".split())
 """Words of abuse or dread for one being; a ghost, a giant and a witch may be three."""
 _FORMAL = frozenset("miss mr dr captain colonel major lieutenant reverend".split())
+_COURTESY = frozenset("mr miss master".split())
 _FAMILIAR = frozenset("mr master miss old".split())
 _REIGNING = frozenset("king queen emperor empress duke duchess".split())
 _GRAND = frozenset("lady sir lord king queen saint emperor empress".split())
@@ -87,6 +88,11 @@ def title(clusters: Clusters) -> None:
                 if clusters.parsed[a].titles == clusters.parsed[b].titles:
                     clusters.join(a, b, "title", blocks=False)
         _join_across_titles(clusters, titled)
+        if len(rest) > 1:
+            for a in plain:
+                for b in titled:
+                    if set(clusters.parsed[b].titles) <= _COURTESY and not clusters.parsed[b].husbands:
+                        clusters.join(a, b, "title", blocks=False)
         for a in plain:
             for b in plain:
                 if a < b:
