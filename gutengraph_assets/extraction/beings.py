@@ -137,9 +137,9 @@ def _descriptions(body: str) -> list[_Description]:
     for match in _PHRASE.finditer(body):
         bare = names.key(match[1])
         words = bare.split(" ")
-        if not bare or _is_nobody(words):
-            continue
         capital = match[1][0].isupper()
+        if not bare or _is_nobody(words, titled=capital and all(w[:1].isupper() for w in match[1].split())):
+            continue
         end = match.end(1)
         description = found.setdefault((bare, capital), _Description(bare, capital))
         description.spans.append((match.start(), end))
@@ -147,11 +147,12 @@ def _descriptions(body: str) -> list[_Description]:
     return list(found.values())
 
 
-def _is_nobody(words: list[str]) -> bool:
+def _is_nobody(words: list[str], *, titled: bool) -> bool:
+    """`titled`: every word has a capital. Of two such words the book makes a name: 'the Time Traveller'."""
     last = words[-1]
     return (
         len(last) < 3
-        or last in NOBODY
+        or (last in NOBODY and not (titled and len(words) > 1))
         or last in FUNCTION_WORDS
         or last in PLACE_HEADS
         or last in STYLES

@@ -73,3 +73,9 @@ def test_a_monster_need_not_speak_but_must_haunt_the_book() -> None:
     assert shown(beings(*[acts] * 10)[1]) == ["the monster"]
     assert shown(beings(*[acts] * 4)[1]) == []
     assert shown(beings(*[acts.replace("monster", "river")] * 14)[1]) == []
+
+
+def test_two_capitals_make_a_name_of_a_word_for_anybody() -> None:
+    told = "“I have been there,” said the Time Traveller. The Time Traveller smiled, and the traveller by the door went out."
+    _, found = beings(*[told] * 4)
+    assert shown(found) == ["the Time Traveller"]

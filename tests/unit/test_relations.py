@@ -138,6 +138,17 @@ def test_who_stands_by_her_sister_more_than_by_chance() -> None:
     assert "her sister" in relation.quote
 
 
+def test_the_father_of_the_same_name_is_not_the_brother() -> None:
+    """One sentence says 'daughter of Mr. Hale'; wherever both are, she is his sister: it means another Mr. Hale."""
+    near = "Mr. Hale came in. Mr. Hale met his sister, and Miss Hale laughed.\n\nIt rained.\n\nIt poured.\n\n"
+    far = "Mr. Hale went out. Grace was at home.\n\nIt rained.\n\nIt poured.\n\n"
+    once = "Miss Hale, the daughter of Mr. Hale, had been ill that year.\n\n"
+    assert ("Mr. Hale", "parent_of", "Miss Hale") in edges(found_in(once, people="Mr. Hale;Miss Hale=Ruth Hale"))
+    found = edges(found_in(near * 6 + far * 12 + once, people="Mr. Hale;Miss Hale=Ruth Hale;Grace"))
+    assert ("Miss Hale", "sibling_of", "Mr. Hale") in found
+    assert ("Mr. Hale", "parent_of", "Miss Hale") not in found
+
+
 def test_a_narrator_lives_with_a_mother_and_not_a_wife() -> None:
     tale = "I rose. I was late, and my mother scolded. I ran to my mother, and I wept. "
     scene = (

@@ -35,6 +35,10 @@ LEAST = 0.55
 """Families that are right less often mislead more than they tell."""
 MOST = 0.97
 """However many sentences agree, a rule that reads no plot may be wrong."""
+BOOKWIDE = frozenset(("nearby_surname", "surname_kin"))
+"""Families that read every place where both are named, and not one sentence."""
+NAMESAKE = 0.55
+"""Confidence of what one sentence says against them."""
 ROUNDS = 2
 """Of conclusions: a brother's mother is a mother, whose sister is an aunt."""
 
@@ -71,9 +75,10 @@ def find_relations(text: BookText, people: Sequence[Person], others: Sequence[En
     gathered: dict[tuple[str, str, str], list[Claim]] = defaultdict(list)
     for claim in claims:
         gathered[claim.key].append(claim)
-    scored = sorted(
-        ((_score(text, same), key) for key, same in gathered.items()), key=lambda item: (-item[0], item[1])
-    )
+    scores = {key: _score(text, same) for key, same in gathered.items()}
+    for key in _of_namesakes(gathered):
+        scores[key] = min(scores[key], NAMESAKE)
+    scored = sorted(((score, key) for key, score in scores.items()), key=lambda item: (-item[0], item[1]))
     dropped: Counter[str] = Counter()
     relations: list[Relation] = []
     arbiter = Arbiter(people)
@@ -90,6 +95,16 @@ def find_relations(text: BookText, people: Sequence[Person], others: Sequence[En
         by_key |= _inferred(text, people, by_key, arbiter, dropped, places)
     relations = sorted(by_key.values(), key=lambda r: (r.start, r.source, r.target, r.type))
     return FoundRelations(relations, dict(sorted(dropped.items())))
+
+
+def _of_namesakes(gathered: Mapping[Key, Sequence[Claim]]) -> Iterator[Key]:
+    """Parents by one sentence of whom the whole book speaks as a brother or sister: the sentence means an elder of that name."""
+    for (a, type_, b), same in gathered.items():
+        if type_ != "parent_of" or len(same) > 1 or same[0].family in BOOKWIDE:
+            continue
+        siblings = gathered.get((min(a, b), "sibling_of", max(a, b)), ())
+        if any(claim.family in BOOKWIDE for claim in siblings):
+            yield a, type_, b
 
 
 def _inferred(
