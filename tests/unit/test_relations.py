@@ -143,7 +143,9 @@ def test_the_father_of_the_same_name_is_not_the_brother() -> None:
     near = "Mr. Hale came in. Mr. Hale met his sister, and Miss Hale laughed.\n\nIt rained.\n\nIt poured.\n\n"
     far = "Mr. Hale went out. Grace was at home.\n\nIt rained.\n\nIt poured.\n\n"
     once = "Miss Hale, the daughter of Mr. Hale, had been ill that year.\n\n"
-    assert ("Mr. Hale", "parent_of", "Miss Hale") in edges(found_in(once, people="Mr. Hale;Miss Hale=Ruth Hale"))
+    assert ("Mr. Hale", "parent_of", "Miss Hale") in edges(
+        found_in(once, people="Mr. Hale;Miss Hale=Ruth Hale")
+    )
     found = edges(found_in(near * 6 + far * 12 + once, people="Mr. Hale;Miss Hale=Ruth Hale;Grace"))
     assert ("Miss Hale", "sibling_of", "Mr. Hale") in found
     assert ("Mr. Hale", "parent_of", "Miss Hale") not in found

@@ -113,9 +113,10 @@ def _join_across_titles(clusters: Clusters, titled: list[str]) -> None:
         for a in groups
     }
     for a in groups:
-        if len(could[id(a)]) == 1 and len(could[id(could[id(a)][0])]) == 1:
-            names = [next(n for n in titled if n in c.names) for c in (a, could[id(a)][0])]
-            clusters.join(*names, "title")
+        others = could[id(a)]
+        if len(others) == 1 and len(could[id(others[0])]) == 1:
+            one, other = (next(n for n in titled if n in c.names) for c in (a, others[0]))
+            clusters.join(one, other, "title")
 
 
 def containment(clusters: Clusters) -> None:
