@@ -54,6 +54,8 @@ class Token:
 
 def _shape(word: str) -> Shape:
     letters = [c for c in word if c.isalpha()]
+    if not letters:  # '½', '²'
+        return "lower"
     if not letters[0].isupper():
         # d'Artagnan, l'Estrange
         return "capital" if _ELIDED.match(word) else "lower"
