@@ -180,7 +180,8 @@ def report(home: Path, mirror: Path) -> None:
     rows = [json.loads(line) for line in (home / LINES).read_text(encoding="utf-8").splitlines()]
     library = Library(home.absolute())
     start = next(row for row in rows if row["what"] == "start")
-    books = [_with_counts(library, row) for row in rows if row["what"] == "book"]
+    latest = {row["book"]: row for row in rows if row["what"] == "book"}  # one that broke may be built again
+    books = [_with_counts(library, row) for row in latest.values()]
     finished = [row for row in rows if row["what"] == "library"]
     inside = sum(sum(row["steps_s"].values()) for row in [*books, *finished])
     wall = sum(row["wall_s"] for row in [*books, *finished])
