@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import harbour_story as story
 import pytest
 from fakes import FakeLLM
+from ollama_standin import ollama_standin, recording
 
 from experiments.cypher import study as cypher
 from experiments.lab.study import Bench
@@ -18,6 +20,8 @@ from experiments.walk.forms import system
 from gutengraph_core import embedding
 from gutengraph_core.embedding.thresholds import path_threshold
 from gutengraph_core.library import Library
+from gutengraph_core.llm import open_llm
+from gutengraph_core.llm.protocol import LLM
 from gutengraph_core.settings import Settings
 
 QUESTIONS = [
@@ -45,7 +49,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def bench(built: Path, tmp_path: Path, llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> Bench:
+def bench(built: Path, tmp_path: Path, llm: LLM, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(embedding, "open_embedder", lambda settings: story.ToyEmbedder())
     home = shutil.copytree(built / "home", tmp_path / "home")
     return Bench(
@@ -146,3 +150,36 @@ def test_the_cypher_study_tells_valid_from_directed_from_right(
     assert shares("middle", "arrows", "with") == (0.0, 0.0, 0.0)
     assert shares("first", "arrows", "without") == (0.0, 0.0, 0.0)
     assert "rule last, arrows, with pairs -0.67" in found.finding
+
+
+def test_the_cypher_study_runs_on_a_server_that_speaks_ollamas_api_and_goes_on_from_the_cache(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ollama_standin(instruct=True) as server:
+        recorded = server.answer
+
+        def answer(method: str, path: str, body: Any) -> tuple[int, dict[str, Any]]:
+            if path != "/api/chat":
+                return recorded(method, path, body)
+            assert body["messages"][0]["role"] == "system"
+            reply = recording("chat-schema-list")["response"]["body"]
+            reply["message"]["content"] = json.dumps({"cypher": RIGHT})
+            read = sum(len(message["content"]) for message in body["messages"])
+            return 200, reply | {"done_reason": "stop", "prompt_eval_count": read, "eval_count": 20}
+
+        monkeypatch.setattr(server, "answer", answer)
+        at = bench(built, tmp_path, FakeLLM(), monkeypatch)
+        served = at.settings.model_copy(update={"ollama_host": server.url})
+        with_model = open_llm("ollama:gemma3-270m", served, cache=True)
+        at = replace(at, llm=with_model, settings=served)
+        found = cypher.run(at)
+        assert found.model.startswith("ollama:gemma3-270m")
+        assert {row["right in direction"] for row in found.table} == {1.0}
+        arrows, prose = (
+            next(r["tokens"] for r in found.table if r["schema"] == form) for form in ("arrows", "prose")
+        )
+        assert arrows != prose
+        asked = len(server.asked)
+        cypher.run(at)
+        assert len(server.asked) == asked
+        with_model.close()
