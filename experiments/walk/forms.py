@@ -38,18 +38,16 @@ def system(form: Form) -> str:
     return SYSTEM if form == "arrows" else SYSTEM.replace(_ARROW_RULE, _JSON_RULE)
 
 
-def written(
-    question: str, trails: Sequence[Walk], hits: Sequence[GraphHit], *, form: Form, llm: LLM
-) -> tuple[str, int]:
-    """An instruct model's answer from the paths, checked as the pipeline checks it; and the tokens of its prompt.
+def written(question: str, trails: Sequence[Walk], hits: Sequence[GraphHit], *, form: Form, llm: LLM) -> str:
+    """An instruct model's answer from the paths, checked as the pipeline checks it.
 
     Raises as the model does.
     """
     shown = [(n, told(trail, form)) for n, trail in enumerate(trails, start=1)]
     reply = llm.complete(answer_prompt(question, shown), max_tokens=MAX_TOKENS, system=system(form))
     if NOT_TOLD.casefold() in reply.text.casefold():
-        return UNKNOWN, reply.prompt_tokens
+        return UNKNOWN
     evidence = Evidence(hits, [])
     known = "\n".join([evidence.text(), question, *(text for _, text in shown)])
     text, _ = checked(reply.text, known, evidence.citations(), cut=reply.finish_reason == "length")
-    return text or UNKNOWN, reply.prompt_tokens
+    return text or UNKNOWN

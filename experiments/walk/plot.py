@@ -10,7 +10,7 @@ from gutengraph_core import names
 
 
 def draw(rows: Sequence[dict[str, Any]], model: str, folder: Path) -> Path:
-    """Write `walk-<model>.png` of the study's rows of arrows: a point a threshold."""
+    """Write `walk-<model>.png` of the study's rows: a point a threshold."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -18,7 +18,7 @@ def draw(rows: Sequence[dict[str, Any]], model: str, folder: Path) -> Path:
     FigureCanvasAgg(figure)
     holds, right = figure.subplots(1, 2, sharex=True, sharey=True)
     for hops in sorted({row["hops"] for row in rows}):
-        line = [row for row in rows if row["hops"] == hops and row["form"] == "arrows"]
+        line = [row for row in rows if row["hops"] == hops]
         tokens = [row["tokens"] for row in line]
         named = f"{hops} hop{'s' if hops > 1 else ''}"
         holds.plot(tokens, [row["paths hold the answer"] for row in line], "o-", ms=3, lw=1, label=named)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from gutengraph_query.merging.extract import extract
 from gutengraph_query.nodes.graph_agent import hit_of_walk
 from gutengraph_query.retrieval.ego import ScoredWalk
 
+Row = dict[str, Any]
 HOPS = (1, 2, 3, 4)
 QUANTILES = (0.0, 0.5, 0.75, 0.9)
 """Thresholds are tried where this share of all paths of the gold questions lie below them: cosines of two embedders do
@@ -71,30 +73,30 @@ def run(bench: Bench) -> Results:
             bench.say(f"{n} of {len(asked)} questions walked")
     foreign = {hops: [walked(here, text, book=None, hops=hops) for text in FOREIGN] for hops in HOPS}
     bench.say(f"{len(FOREIGN)} questions walked whose answer is in no book")
-    standing = path_threshold(here.settings, here.embedder.identity)
-    kept = threshold_of(foreign[here.settings.max_hops])
-    levels = sorted({*levels_of(asked, here.settings.max_hops), standing.value, kept})
     answers = Answers(here)
+    standing = path_threshold(here.settings, here.embedder.identity)
+    near = foreign[answers.hops]
+    kept, why = _to_keep(answers, asked, near, standing.value)
+    levels = sorted({*levels_of(asked, answers.hops), standing.value, threshold_of(near)})
     rows = []
     for hops in HOPS:
-        for level in levels:
-            rows += [_row(answers, asked, foreign[hops], hops, level, form) for form in FORMS]
+        rows += [_row(answers, asked, foreign[hops], hops, level) for level in levels]
         bench.say(f"{hops} hops: {len(levels)} thresholds, {answers.calls} model calls so far")
     draw(rows, str(bench.llm.identity), bench.out)
     note_path_threshold(
         bench.settings,
         here.embedder.identity,
         kept,
-        source=f"experiments/walk on this data folder, {len(FOREIGN)} foreign questions",
+        source=f"experiments/walk on this data folder: {why}",
     )
     return results(
         STUDY.name,
         bench.llm.identity,
         command=bench.command,
         sample=f"{len(asked)} gold questions, {len(FOREIGN)} foreign ones, embedder {here.embedder.identity}",
-        finding=_finding(rows, asked, answers, here, standing.value, kept),
+        finding=_finding(rows, asked, answers, standing.value, why),
         table=rows,
-        details={"threshold": {"before": standing.model_dump(), "found": kept}},
+        details={"threshold": {"before": standing.model_dump(), "kept": kept}},
     )
 
 
@@ -131,19 +133,28 @@ class Answers:
     def __init__(self, here: Brains) -> None:
         self._here = here
         self.limit = here.settings.max_paths
-        self._given: dict[tuple[str, tuple[str, ...], Form], tuple[str, int]] = {}
+        self.hops = here.settings.max_hops
+        self._given: dict[tuple[str, tuple[str, ...], Form], str] = {}
         self.calls = 0
         self.writes = here.llm.identity.instruct
 
-    def of(self, one: Asked, kept: Sequence[ScoredWalk], form: Form) -> tuple[str, int]:
-        """The answer and the tokens of the paths in their prompt."""
+    def of(self, one: Asked, kept: Sequence[ScoredWalk], form: Form) -> str:
+        """The answer."""
         form = form if self.writes else "arrows"
         key = (one.question.question, tuple(s.walk.line for s in kept), form)
         if key not in self._given:
             self._given[key] = self._asked(one, kept, form)
         return self._given[key]
 
-    def _asked(self, one: Asked, kept: Sequence[ScoredWalk], form: Form) -> tuple[str, int]:
+    def right(self, asked: Sequence[Asked], hops: int, level: float, form: Form) -> list[float]:
+        """Of each question whether the paths from `level` on give the right answer: 1 or 0."""
+        found = []
+        for one in asked:
+            kept = one.walks[hops].kept(level, limit=self.limit)
+            found.append(float(bool(kept) and answer_is_right(self.of(one, kept, form), one.question)))
+        return found
+
+    def _asked(self, one: Asked, kept: Sequence[ScoredWalk], form: Form) -> str:
         here, text = self._here, one.question.question
         graph = here.graph().graph
         hits = [hit_of_walk(s, graph) for s in kept]
@@ -159,72 +170,65 @@ class Answers:
             total=0,
             counts=False,
         )
-        return draft.text, 0
+        return draft.text
 
 
-def _row(
-    answers: Answers,
-    asked: Sequence[Asked],
-    foreign: Sequence[Walked],
-    hops: int,
-    level: float,
-    form: Form,
-) -> dict[str, object]:
-    paths, tokens, holds, right = [], [], [], []
-    for one in asked:
-        kept = one.walks[hops].kept(level, limit=answers.limit)
-        shown = "\n".join(told(s.walk, form) for s in kept)
-        paths.append(len(kept))
-        tokens.append(estimate_tokens(shown) if kept else 0)
-        holds.append(holds_answer(shown, one.question))
-        right.append(bool(kept) and answer_is_right(answers.of(one, kept, form)[0], one.question))
+def _row(answers: Answers, asked: Sequence[Asked], foreign: Sequence[Walked], hops: int, level: float) -> Row:
+    kept = [one.walks[hops].kept(level, limit=answers.limit) for one in asked]
+    shown = {form: ["\n".join(told(s.walk, form) for s in found) for found in kept] for form in FORMS}
+    tokens = {form: _mean([estimate_tokens(text) if text else 0 for text in shown[form]]) for form in FORMS}
+    holds = [holds_answer(text, one.question) for text, one in zip(shown["arrows"], asked, strict=True)]
     return {
         "hops": hops,
         "threshold": f"{level:.2f}",
-        "form": form,
-        "paths": _mean(paths),
-        "tokens": round(_mean(tokens)),
+        "paths": _mean([len(found) for found in kept]),
+        "no path": _mean([not found for found in kept]),
+        "tokens": round(tokens["arrows"]),
+        "as JSON": round(tokens["json"]),
         "s": _mean([one.walks[hops].seconds for one in asked]),
-        "no path": _mean([not n for n in paths]),
         "paths hold the answer": _mean(holds),
-        "right": _mean(right),
+        "right": _mean(answers.right(asked, hops, level, "arrows")),
+        "right by JSON": _mean(answers.right(asked, hops, level, "json")) if answers.writes else None,
         "foreign with a path": f"{sum(bool(one.kept(level, limit=1)) for one in foreign)} of {len(foreign)}",
     }
 
 
-def _finding(
-    rows: Sequence[dict[str, object]],
-    asked: Sequence[Asked],
-    answers: Answers,
-    here: Brains,
-    standing: float,
-    kept: float,
-) -> str:
+def _to_keep(
+    answers: Answers, asked: Sequence[Asked], foreign: Sequence[Walked], standing: float
+) -> tuple[float, str]:
+    """The threshold for this embedder, and why: that in force, unless a question of no book reaches it, or the lowest
+    that none reaches gives more right answers by more than chance."""
+    hops = answers.hops
+    lowest = threshold_of(foreign)
+    reached = sum(bool(one.kept(standing, limit=1)) for one in foreign)
+    if reached:
+        return (
+            lowest,
+            f"{reached} of {len(foreign)} foreign questions reach {standing:.2f}, none {lowest:.2f}",
+        )
+    before, after = (answers.right(asked, hops, level, "arrows") for level in (standing, lowest))
+    low, high = interval([b - a for a, b in zip(before, after, strict=True)])
+    gain = f"{_mean(after) - _mean(before):+.2f} ({low:+.2f} to {high:+.2f})"
+    why = f"no foreign question reaches {standing:.2f}, nor {lowest:.2f}, which changes the right answers by {gain}"
+    return (lowest, why) if low > 0 else (standing, why)
+
+
+def _finding(rows: Sequence[Row], asked: Sequence[Asked], answers: Answers, standing: float, why: str) -> str:
     """What the hops bring at the threshold in force, with the paired interval; the threshold; the form."""
-
-    def right(hops: int) -> list[float]:
-        return [
-            float(bool(k) and answer_is_right(answers.of(one, k, "arrows")[0], one.question))
-            for one in asked
-            for k in [one.walks[hops].kept(standing, limit=answers.limit)]
-        ]
-
-    first = right(HOPS[0])
+    first = answers.right(asked, HOPS[0], standing, "arrows")
     said = [f"right answers from paths alone at threshold {standing:.2f}: 1 hop {_mean(first):.2f}"]
     for hops in HOPS[1:]:
-        differences = [b - a for a, b in zip(first, right(hops), strict=True)]
-        low, high = interval(differences)
+        more = answers.right(asked, hops, standing, "arrows")
+        low, high = interval([b - a for a, b in zip(first, more, strict=True)])
         verdict = "better" if low > 0 else "worse" if high < 0 else "noise"
-        said.append(f"{hops} hops {_mean(differences):+.2f} ({low:+.2f} to {high:+.2f}, {verdict})")
-    at = {(row["hops"], row["form"]): row for row in rows if row["threshold"] == f"{standing:.2f}"}
-    arrows, records = (at[here.settings.max_hops, form] for form in FORMS)
-    form = f"JSON takes {_ratio(records['tokens'], arrows['tokens'])} times the tokens of arrows"
+        said.append(f"{hops} hops {_mean(more) - _mean(first):+.2f} ({low:+.2f} to {high:+.2f}, {verdict})")
+    (row,) = [r for r in rows if (r["hops"], r["threshold"]) == (answers.hops, f"{standing:.2f}")]
+    form = f"JSON takes {_ratio(row['as JSON'], row['tokens'])} times the tokens of arrows"
     if answers.writes:
-        form += f" and gives {records['right']:.2f} right to their {arrows['right']:.2f}"
+        form += f" and gives {row['right by JSON']:.2f} right to their {row['right']:.2f}"
     else:
         form += "; this model reads neither (answers are quoted edges)"
-    verdict = "as it was" if kept == standing else f"it was {standing:.2f}"
-    return f"{', '.join(said)}; no foreign question reaches {kept:.2f}, which is kept for this embedder ({verdict}); {form}."
+    return f"{', '.join(said)}; {why}; {form}."
 
 
 def _ratio(a: object, b: object) -> str:

@@ -69,21 +69,22 @@ def test_the_walk_study_counts_paths_tokens_and_answers_and_keeps_a_threshold(
 ) -> None:
     at = bench(built, tmp_path, FakeLLM(name="scripted"), monkeypatch)
     found = walk.run(at)
-    by = {(r["hops"], r["threshold"], r["form"]): r for r in found.table}
+    by = {(r["hops"], r["threshold"]): r for r in found.table}
     lowest = min(r["threshold"] for r in found.table)
-    one, four = by[1, lowest, "arrows"], by[4, lowest, "arrows"]
+    one, four = by[1, lowest], by[4, lowest]
     assert 0 < one["paths"] < four["paths"]
-    assert by[1, lowest, "json"]["tokens"] > one["tokens"]
+    assert one["as JSON"] > one["tokens"]
     assert four["paths hold the answer"] == 1.0
     assert one["right"] >= 2 / 3
     high = max(r["threshold"] for r in found.table)
-    assert by[1, high, "arrows"]["paths"] < one["paths"]
+    assert by[1, high]["paths"] < one["paths"]
     assert "this model reads neither" in found.finding
     assert (tmp_path / "walk-embedded-scripted-0123456789ab.png").stat().st_size > 1000
     threshold = path_threshold(at.settings, story.EMBEDDER)
-    assert threshold.value == found.details["threshold"]["found"]
+    assert threshold.value == found.details["threshold"]["kept"]
     assert "experiments/walk on this data folder" in threshold.source
-    assert by[2, f"{threshold.value:.2f}", "arrows"]["foreign with a path"] == "0 of 10"
+    assert by[2, f"{threshold.value:.2f}"]["foreign with a path"] == "0 of 10"
+    assert one["right by JSON"] is None
 
 
 def test_an_instruct_model_is_shown_both_forms(
@@ -96,8 +97,8 @@ def test_an_instruct_model_is_shown_both_forms(
     llm = FakeLLM(reply, instruct=True, name="scripted")
     found = walk.run(bench(built, tmp_path, llm, monkeypatch))
     lowest = min(r["threshold"] for r in found.table)
-    right = {r["form"]: r["right"] for r in found.table if (r["hops"], r["threshold"]) == (2, lowest)}
-    assert right["json"] > right["arrows"] == 0.0
+    (row,) = [r for r in found.table if (r["hops"], r["threshold"]) == (2, lowest)]
+    assert row["right by JSON"] > row["right"] == 0.0
     assert {call["system"] for call in llm.calls} == {system("arrows"), system("json")}
 
 
@@ -183,3 +184,14 @@ def test_the_cypher_study_runs_on_a_server_that_speaks_ollamas_api_and_goes_on_f
         cypher.run(at)
         assert len(server.asked) == asked
         with_model.close()
+
+
+def test_a_threshold_that_foreign_questions_reach_is_raised_and_another_stays(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = bench(built, tmp_path, FakeLLM(name="scripted"), monkeypatch)
+    low = at.settings.model_copy(update={"path_threshold": 0.01})
+    raised = walk.run(replace(at, settings=low)).details["threshold"]
+    assert raised["kept"] > raised["before"]["value"] == 0.01
+    high = at.settings.model_copy(update={"path_threshold": 0.3})
+    assert walk.run(replace(at, settings=high)).details["threshold"]["kept"] == 0.3
