@@ -193,5 +193,5 @@ def test_a_threshold_that_foreign_questions_reach_is_raised_and_another_stays(
     low = at.settings.model_copy(update={"path_threshold": 0.01})
     raised = walk.run(replace(at, settings=low)).details["threshold"]
     assert raised["kept"] > raised["before"]["value"] == 0.01
-    high = at.settings.model_copy(update={"path_threshold": 0.3})
-    assert walk.run(replace(at, settings=high)).details["threshold"]["kept"] == 0.3
+    high = at.settings.model_copy(update={"path_threshold": 0.6})
+    assert walk.run(replace(at, settings=high)).details["threshold"]["kept"] == 0.6
