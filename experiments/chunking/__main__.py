@@ -4,12 +4,14 @@
 
 Cuts the bodies of a built library (GUTENGRAPH_HOME) in each way and asks the gold questions of them, over all these
 books at once, by vectors and by vectors with full text. The bodies go through the configured model once (`pooled`).
-What is measured is kept in `results.json` beside this file, so that a run that was stopped goes on; the table is
-`results.md`. Only for a model that runs here by sentence-transformers.
+What is measured is kept in `results.json` beside this file, so that a run that was stopped goes on; with `--keep` so is
+what the model said of each body (3 KB a token), and `--minutes` stops it. The table is `results.md`. Only for a model
+that runs here by sentence-transformers.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tempfile
 import time
@@ -23,18 +25,16 @@ import click
 import numpy as np
 
 from experiments.chunking.pooled import Pooled, pooled
-from experiments.retrieval.bench import Asked, K, questions, score
+from experiments.retrieval.bench import FIGURES, Asked, questions, table_scores
 from gutengraph_assets.text.chunking import Chunk, Strategy, chunk_body, chunk_table
 from gutengraph_core.embedding.folders import find_folder
 from gutengraph_core.embedding.protocol import Matrix
 from gutengraph_core.embedding.sentence_transformers import LocalModel
-from gutengraph_core.files import write_json, write_text
+from gutengraph_core.files import write_atomic, write_json, write_text
 from gutengraph_core.library import Library
-from gutengraph_core.passages import Passage
 from gutengraph_core.settings import load_settings
 from gutengraph_core.vectors import ChunkTable
 from gutengraph_query.brains import Brains
-from gutengraph_query.understanding.question import names_apart
 
 HERE = Path(__file__).parent
 SIZES = (100, 150, 250)
@@ -69,8 +69,15 @@ class Bodies:
 @click.command()
 @click.argument("gold_dir", type=click.Path(exists=True, path_type=Path))
 @click.option("--book", "books", type=int, multiple=True, help="Only these; default: all that are built.")
-def chunking(gold_dir: Path, books: tuple[int, ...]) -> None:
+@click.option(
+    "--keep",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for what the model says of the bodies: the next run does not ask it again.",
+)
+@click.option("--minutes", type=float, default=1e9, help="Begin nothing new after this long.")
+def chunking(gold_dir: Path, books: tuple[int, ...], keep: Path | None, minutes: float) -> None:
     """Measure every way that has not been measured yet, and write the table."""
+    until = time.monotonic() + 60 * minutes
     settings = load_settings()
     here = Brains(settings)
     chosen = books or tuple(here.table.books())
@@ -83,15 +90,19 @@ def chunking(gold_dir: Path, books: tuple[int, ...]) -> None:
     missing = [w for w in ways if list(w) not in [row["way"] for row in document["rows"]]]
     if missing:
         model = LocalModel(find_folder(settings.embedding), threads=settings.threads)
-        tokenizer = here.embedder.tokenizer
-        began = time.monotonic()
-        pools = {book: pooled(here.library.body(book), tokenizer, model) for book in chosen}
-        document["pass_s"] = round(time.monotonic() - began, 1)
+        pools: dict[int, Pooled] = {}
+        for book in chosen:
+            if time.monotonic() > until:
+                raise SystemExit(f"{len(pools)} of {len(chosen)} bodies are read; run it again to go on.")
+            pools[book] = _kept(here, book, model, keep)
         asked = questions(here, gold_dir, chosen)
         document |= {"questions": len(asked), "date": time.strftime("%Y-%m-%d")}
         bodies = Bodies(here, chosen, pools, asked)
-        document["own"] = _own(bodies)
+        if "own" not in document:
+            document["own"] = _own(bodies)
         for way in missing:
+            if time.monotonic() > until:
+                break
             document["rows"].append(_measured(bodies, *way))
             click.echo(json.dumps(document["rows"][-1]), err=True)
             write_json(path, document)
@@ -100,13 +111,33 @@ def chunking(gold_dir: Path, books: tuple[int, ...]) -> None:
     click.echo(text)
 
 
+def _kept(here: Brains, book: int, model: LocalModel, keep: Path | None) -> Pooled:
+    """The body's pass, from the folder if it is there."""
+    body = here.library.body(book)
+    if keep is None:
+        return pooled(body, here.embedder.tokenizer, model)
+    key = hashlib.sha256(f"{here.embedder.identity}\n{body}".encode()).hexdigest()[:16]
+    path = keep / f"{book}-{key}.npz"
+    if path.exists():
+        found = np.load(path)
+        return Pooled(found["starts"], found["sums"])
+    pool = pooled(body, here.embedder.tokenizer, model)
+
+    def write(partial: Path) -> None:
+        with open(partial, "wb") as file:
+            np.savez(file, starts=pool.starts, sums=pool.sums)
+
+    write_atomic(path, write)
+    return pool
+
+
 def _own(bodies: Bodies) -> dict[str, Any]:
     """The library's own rows of these books, to see what pooling does to the figures."""
     with tempfile.TemporaryDirectory(prefix="gutengraph-chunking-") as folder:
         table = ChunkTable.open(Library(Path(folder)), bodies.here.embedder.identity, create=True)
         for book in bodies.books:
             table.replace_book(book, *bodies.here.table.rows(book))
-        return _scores(table, bodies.asked)
+        return table_scores(table, bodies.asked)
 
 
 def _measured(bodies: Bodies, strategy: Strategy, size: int, overlap: int) -> dict[str, Any]:
@@ -138,38 +169,8 @@ def _measured(bodies: Bodies, strategy: Strategy, size: int, overlap: int) -> di
             # What the model reads: each chunk, and for semantic cuts each sentence once before.
             "passes": round(tokens / whole + (1.0 if strategy == "semantic" else 0.0), 2),
             "cutting_s": round(seconds, 1),
-            **_scores(table, bodies.asked),
+            **table_scores(table, bodies.asked),
         }
-
-
-def _scores(table: ChunkTable, asked: Sequence[Asked]) -> dict[str, float]:
-    def by_vector(one: Asked) -> list[Passage]:
-        return table.search(one.vector, k=K, book=one.book)
-
-    def by_both(one: Asked) -> list[Passage]:
-        words, named = names_apart(one.gold.question)
-        return table.hybrid_search(one.vector, words, names=named, k=K, book=one.book)
-
-    found: dict[str, float] = {}
-    for name, find in (("vector", by_vector), ("hybrid", by_both)):
-        ranked = {one.gold.id: find(one) for one in asked}
-        alone = score(asked, lambda one, r=ranked: r[one.gold.id])
-        wide = score(asked, lambda one, r=ranked: table.widen(r[one.gold.id], by=1))
-        found |= {
-            f"hit@5_{name}": alone.hit,
-            f"answer@5_{name}": alone.answer,
-            f"hit@5_{name}_wide": wide.hit,
-            f"answer@5_{name}_wide": wide.answer,
-        }
-    return found
-
-
-_FIGURES = tuple(
-    f"{what}@5_{by}{wide}"
-    for wide in ("", "_wide")
-    for by in ("vector", "hybrid")
-    for what in ("hit", "answer")
-)
 
 
 def _table(document: dict[str, Any]) -> str:
@@ -187,8 +188,8 @@ def _table(document: dict[str, Any]) -> str:
     ]
     for row in document["rows"]:
         lead = [*row["way"], row["chunks"], row["passes"], row["cutting_s"]]
-        lines.append("| " + " | ".join([*map(str, lead), *(f"{row[f]:.2f}" for f in _FIGURES)]) + " |")
-    own = " | ".join(f"{document['own'][f]:.2f}" for f in _FIGURES)
+        lines.append("| " + " | ".join([*map(str, lead), *(f"{row[f]:.2f}" for f in FIGURES)]) + " |")
+    own = " | ".join(f"{document['own'][f]:.2f}" for f in FIGURES)
     lines.append(f"| {OWN} | 254 | 30 | | | | {own} |")
     lines += [
         "",
@@ -200,7 +201,9 @@ def _table(document: dict[str, Any]) -> str:
     for place, values in enumerate((get_args(Strategy), SIZES, OVERLAPS)):
         for value in values:
             rows = [row for row in document["rows"] if row["way"][place] == value]
-            figures = [f for f in _FIGURES if "hybrid" in f]
+            if not rows:
+                continue
+            figures = [f for f in FIGURES if "hybrid" in f]
             means = [float(np.mean([row[f] for row in rows])) for f in figures]
             name = (value, f"{value} tokens", f"overlap {value}")[place]
             lines.append(f"| {name} | " + " | ".join(f"{m:.3f}" for m in means) + " |")

@@ -15,8 +15,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from experiments.retrieval.bench import Asked, K, Score, questions, score
-from gutengraph_core.files import write_json, write_text
+from experiments.retrieval.bench import SCORES, Asked, K, questions, score
+from experiments.retrieval.report import write_results
+from gutengraph_core.files import write_json
 from gutengraph_core.passages import Passage, scaled
 from gutengraph_core.settings import load_settings
 from gutengraph_core.table_queries import NAME_WEIGHT
@@ -122,7 +123,7 @@ def retrieval(gold_dir: Path) -> None:
     for name, find in ways.items():
         by = {n: score(asked, _widened(here.table, find, n)) for n in (0, 1, 2)}
         rows.append(
-            {"way": name, **{f"{what}_{n}": getattr(s, what) for n, s in by.items() for what in _SCORES}}
+            {"way": name, **{f"{what}_{n}": getattr(s, what) for n, s in by.items() for what in SCORES}}
         )
     words = [_words(here.table, found.added(NAME_WEIGHT), asked, n) for n in (0, 1, 2)]
     document = {
@@ -136,9 +137,7 @@ def retrieval(gold_dir: Path) -> None:
         "rows": rows,
     }
     write_json(HERE / "results.json", document)
-    text = _table(document)
-    write_text(HERE / "results.md", text)
-    click.echo(text)
+    click.echo(write_results())
 
 
 def _mentions(here: Brains, one: Asked) -> dict[str, float]:
@@ -154,9 +153,6 @@ def _mentions(here: Brains, one: Asked) -> dict[str, float]:
     return found
 
 
-_SCORES = tuple(Score.__dataclass_fields__)
-
-
 def _widened(table: ChunkTable, find: Find, neighbours: int) -> Find:
     return (lambda one: table.widen(find(one)[:K], by=neighbours)) if neighbours else find
 
@@ -165,27 +161,6 @@ def _words(table: ChunkTable, find: Find, asked: Sequence[Asked], neighbours: in
     """Mean length of a passage that is shown."""
     shown = _widened(table, find, neighbours)
     return round(float(np.mean([len(p.text.split()) for one in asked for p in shown(one)[:K]])))
-
-
-def _table(document: dict[str, object]) -> str:
-    rows, words = document["rows"], document["words_a_passage"]
-    assert isinstance(rows, list)
-    assert isinstance(words, list)
-    lines = [
-        "# Which passages answer",
-        "",
-        f"`python -m experiments.retrieval GOLD_DIR`: {document['questions']} questions over {document['books']} books at once, "
-        f"{document['led_to_one_book']} of which name people or places that lead to one book; {document['embedder']}; five passages, of "
-        f"{words[0]} words each by themselves, {words[1]} with one neighbour on either side, {words[2]} with two. "
-        f"2 cores, 24 GB, no GPU, {document['date']}. A difference under .05 is within what chance does to this many questions.",
-        "",
-        "| | hit@5 | answer@5 | hit@5, 1 neighbour | answer@5, 1 neighbour | hit@5, 2 | answer@5, 2 |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        figures = " | ".join(f"{row[f'{what}_{n}']:.3f}" for n in (0, 1, 2) for what in _SCORES)
-        lines.append(f"| {row['way']} | {figures} |")
-    return "\n".join([*lines, ""])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from gutengraph_assets.extraction.aliases.given_names import gender_of, is_given
 from gutengraph_core.names import TITLES, fold, squeeze
@@ -111,7 +112,7 @@ class PersonName:
     def single(self) -> bool:
         return len(self.rest) == 1
 
-    @property
+    @cached_property  # here and below: each name is held against every other
     def husbands(self) -> bool:
         """Whether its first name is her husband's: 'Mrs. Charles Hart', 'Mrs. Charles'."""
         named = len(self.rest) > 1 or self.christian
@@ -119,7 +120,7 @@ class PersonName:
             return False
         return gender_of(self.rest[0]) != "F"
 
-    @property
+    @cached_property
     def given(self) -> str | None:
         """The given name, where the form leaves no doubt, or an only word that is one by the lists."""
         if not self.rest or self.husbands:
@@ -137,7 +138,7 @@ class PersonName:
             return None
         return head if is_given(head) else None
 
-    @property
+    @cached_property
     def surname(self) -> str | None:
         """The surname, particles included, where the form leaves no doubt."""
         if len(self.rest) > 1:
