@@ -76,7 +76,7 @@ def page(chromium: Any, site: Site, request: pytest.FixtureRequest) -> Iterator[
     options = {"viewport": {"width": 1280, "height": 900}, **getattr(request, "param", {})}
     context = chromium.new_context(base_url=site.url, **options)
     page = context.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     seen = Seen()
     page.seen = seen
     page.on("pageerror", lambda error: seen.errors.append(str(error)))

@@ -32,7 +32,7 @@ def desk(folder: Path) -> Iterator[str]:
 @pytest.fixture
 def sheet(chromium: Any, desk: str) -> Iterator[Any]:
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(60_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda m: errors.append(m.text) if m.type in ("error", "warning") else None)

@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 import pytest
 from embed_server import serving
 from tiny_nomic import make_nomic
+from waiting import until
 
 from gutengraph_core.embed_server.served import ServedModel
 from gutengraph_core.embedding import open_embedder
@@ -50,7 +50,7 @@ class Slow(ServedModel):
 
         def gated(texts: list[str], counts: list[int]) -> Any:
             self.batches.append(texts)
-            self.gate.wait(30)
+            self.gate.wait(120)
             if self.fail is not None:
                 raise self.fail
             return encode(texts, counts)
@@ -82,13 +82,6 @@ def served(shared: tuple[Slow, str]) -> tuple[Slow, str]:
 
 def post(url: str, **body: Any) -> httpx.Response:
     return httpx.post(f"{url}/embed", json=body, timeout=60)
-
-
-def wait_until(true: Any) -> None:
-    deadline = time.monotonic() + 30
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_our_own_tei_client_works_unchanged(served: tuple[Slow, str], embedded: Embedder) -> None:
@@ -234,9 +227,9 @@ def test_clients_share_batches_of_one_length(served: tuple[Slow, str], embedded:
     texts = ["tea " * (1 if n % 2 else 60) + str(n) for n in range(16)]
     with ThreadPoolExecutor(17) as pool:
         first = pool.submit(post, url, inputs="first")
-        wait_until(lambda: model.batches)
+        until(lambda: model.batches, "the texts have come")
         answers = [pool.submit(post, url, inputs=text) for text in texts]
-        wait_until(lambda: model.waiting() == 17)
+        until(lambda: model.waiting() == 17, "the texts have come")
         model.gate.set()
         vectors = np.concatenate([np.asarray(answer.result().json()) for answer in answers])
         assert first.result().status_code == 200
@@ -254,7 +247,7 @@ def test_a_full_queue_is_429(served: tuple[Slow, str]) -> None:
     model.gate.clear()
     with ThreadPoolExecutor(2) as pool:
         held = [pool.submit(post, url, inputs=["tea"] * 32) for _ in range(2)]
-        wait_until(lambda: model.waiting() == 64)
+        until(lambda: model.waiting() == 64, "the texts have come")
         answer = post(url, inputs="tea")
         assert answer.status_code == 429
         assert answer.json() == {"error": "Model is overloaded", "error_type": "Overloaded"}
@@ -273,15 +266,15 @@ def test_who_hangs_up_costs_nothing(served: tuple[Slow, str]) -> None:
     model.gate.clear()
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(post, url, inputs="first")
-        wait_until(lambda: model.batches)
+        until(lambda: model.batches, "the texts have come")
         host, port = url.removeprefix("http://").split(":")
         for _ in range(10):
             with socket.create_connection((host, int(port))) as client:
                 body = b'{"inputs": ["gone", "gone"]}'
                 head = f"POST /embed HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
                 client.sendall(head.encode() + b"\r\n\r\n" + body)
-                wait_until(lambda: model.waiting() == 3)
-            wait_until(lambda: model.waiting() == 1)
+                until(lambda: model.waiting() == 3, "the texts have come")
+            until(lambda: model.waiting() == 1, "the texts have come")
         model.gate.set()
         assert first.result().status_code == 200
     assert post(url, inputs="after").status_code == 200

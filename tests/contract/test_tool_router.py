@@ -162,7 +162,7 @@ def test_what_has_not_been_read_is_not_told(home: Path) -> None:
 @pytest.fixture(scope="module")
 def catalogue(home: Path) -> Catalogue:
     here = Brains(Settings(home=home), embedder=story.ToyEmbedder())
-    return Catalogue(here.library, here.published(), timeout_s=0.5)
+    return Catalogue(here.library, here.published(), timeout_s=1.0)
 
 
 def test_the_catalogue_has_the_librarys_numbers(catalogue: Catalogue) -> None:

@@ -26,7 +26,7 @@ class Model:
 
     def __call__(self, texts: Sequence[str], tokens: Sequence[int]) -> Matrix:
         self.batches.append(list(texts))
-        self.gate.wait(10)
+        self.gate.wait(120)
         if self.fail is not None:
             raise self.fail
         return np.array([[float(len(text))] for text in texts], dtype=np.float32)

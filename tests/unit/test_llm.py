@@ -329,11 +329,11 @@ def test_a_long_wait_is_said_and_ends(
     def hold() -> None:
         with model_lock(timeout_s=5, folder=tmp_path):
             entered.set()
-            leave.wait(10)
+            leave.wait(120)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    entered.wait(5)
+    entered.wait(120)
     with (
         caplog.at_level(logging.WARNING),
         pytest.raises(ModelUnreachable, match="GUTENGRAPH_LLM_TIMEOUT_S") as caught,
