@@ -21,4 +21,6 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 @pytest.mark.parametrize(("target", "once"), [("run", "chunks"), ("everything", "embeddings_table")])
 def test_killed_recovered_and_the_same(daemon: Daemon, target: str, once: str) -> None:
     done = daemon.round(1, target, once=once)
-    assert any("Marked failed" in said for said in done.recovered), done
+    assert any("Its build was killed" in said for said in done.recovered), done
+    if target == "everything":  # of a single run Dagster's own server may have seen the death first
+        assert any("Marked failed" in said for said in done.recovered), done
