@@ -79,6 +79,9 @@ def test_what_the_text_states_is_an_event(body: str, name: str, kind: str) -> No
         "Amos was buried in his papers all day.",
         "Zebedee was killed long ago.",
         "Amos killed a hen. Amos shot a glance at her.",
+        "Amos's marriage bed was cold, and Amos was dead against it.",
+        "She played ‘The Battle of Prague’ and Waller's Battle of Hohenlinden.",
+        "Perhaps it is to tell you that Amos is married.",
     ],
 )
 def test_what_is_feared_planned_denied_or_another_persons_is_none(body: str) -> None:

@@ -54,9 +54,14 @@ _ADVERB = r"(?:(?:now|then|suddenly|afterwards|really|lately|since|soon|at\s+las
 STATED = re.compile(
     rf"[\s,]+(?:{_IS}{_ADVERB}(?P<passive>dead|{'|'.join(_PASSIVE)})"
     rf"|(?:had\s+|has\s+)?{_ADVERB}(?P<active>{'|'.join(_ACTIVE)}))\b"
-    r"(?!\s+(?:to\b|away\b|in\s+(?:the|his|her|my)\s+(?:book|books|thought|thoughts|papers|morning|hands|newspaper)))"
+    r"(?!\s+(?:to\b|away\b|against\b|set\b|tired\b|drunk\b|asleep\b|sure\b|certain\b|in\s+earnest\b|in\s+(?:the|his|her|my)\s+(?:book|books|thought|thoughts|papers|morning|hands|newspaper)))"
 )
-"""What may follow a name: 'was murdered', 'had died'. 'Buried in the papers' is no burial."""
+"""What may follow a name: 'was murdered', 'had died'. 'Buried in the papers' is no burial, 'dead against it' no death."""
+COMPOUND = (
+    r"(?!\s+(?:bed|beds|bell|bells|warrant|settlement|settlements|portion|articles|certificate|day|night|rattle|blow|agony|mask|scene|"
+    r"party|dress|gown|guest|guests|march|breakfast|present|presents|morning|clothes|trip|tour|vow|vows|service|bill|price|room)\b)"
+)
+"""What may not follow a noun: a marriage bed is no marriage."""
 
 
 def noun_of(match: re.Match[str]) -> str:
@@ -67,7 +72,7 @@ def noun_of(match: re.Match[str]) -> str:
 
 
 UNSURE = re.compile(
-    r"\b(?:if|unless|whether|suppos\w+|doubt\w*|fear\w*|afraid|hop(?:e|es|ed|ing)|wish\w*|think|thinks|thought|believ\w+|"
+    r"\b(?:if|unless|whether|perhaps|suppos\w+|doubt\w*|fear\w*|afraid|hop(?:e|es|ed|ing)|wish\w*|think|thinks|thought|believ\w+|"
     r"could|would|should|shall|may|might|must|can|will|nearly|almost|threat\w*|prevent\w*|dream\w*|"
     r"imagin\w+|fanc(?:y|ied)|until|till|expect\w*|prospect|possib\w+|chance|intend\w*|meditat\w+|plan\w*|propos\w+|"
     r"seem\w*|as\s+though|attempt\w*|pretend\w*|averse|opposed?|talk\w*|rumou?r\w*|report\w*|in\s+view|bent\s+(?:up)?on)\b",
@@ -77,10 +82,10 @@ UNSURE = re.compile(
 DENIED = re.compile(r"\b(?:never|not|nor|no|neither|without)\b[^,;:—]*\Z|n['’]t\b[^,;:—]*\Z", re.IGNORECASE)
 """The same before it in its clause."""
 
-_CAPITALISED = r"[A-Z][\w'’-]+(?:\s+(?:de\s+|la\s+|the\s+)?[A-Z][\w'’-]+)*"
+_CAPITALISED = r"[A-Z][\w-]+(?:['’]\w+)?(?:\s+(?:de\s+|la\s+|the\s+)?[A-Z][\w-]+)*"
 NAMED = re.compile(
-    r"\b(?:the\s+)?(?P<whole>(?P<noun>[Bb]attle|[Ss]iege|[Ss]torming|[Mm]assacre|[Tt]reaty|[Pp]eace|[Ww]reck|[Ss]inking)"
-    rf"\s+of\s+(?:the\s+)?{_CAPITALISED})"
+    r"\b(?P<whole>(?P<noun>[Bb]attle|[Ss]iege|[Ss]torming|[Mm]assacre|[Tt]reaty|[Pp]eace|[Ww]reck|[Ss]inking)"
+    rf"\s+of\s+(?:the\s+)?(?P<of>{_CAPITALISED}))"
 )
 """Events with a name of their own, which need nobody of the book."""
 KIND_OF_NAMED = {**KIND_OF_NOUN, "peace": "treaty"}

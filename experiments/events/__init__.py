@@ -1,0 +1,1 @@
+"""How many of the events that rules find are true."""
