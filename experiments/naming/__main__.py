@@ -6,7 +6,7 @@
     python -m experiments.naming table
 
 Replies are kept in the data folder, so that a second run costs nothing. `litbank` prints a Markdown table and enters what it
-found, by model and strategy, into `results.json` (not with --dry-run); `table` prints all that stands there. The backend is
+found, by model and strategy, into `results.json` (not with --dry-run), with --by-kind what went wrong; `table` prints all that stands there. The backend is
 that of GUTENGRAPH_LLM: with Ollama or an OpenAI-compatible server the same command shows which strategy serves that model.
 """
 
@@ -87,8 +87,11 @@ def _ledger(strategy: str, body: str, folder: Path) -> Ledger:
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--strategy", "strategies", multiple=True, type=click.Choice(STRATEGIES), default=STRATEGIES)
 @click.option("--errors", is_flag=True, help="List what was missed and what was wrong.")
+@click.option("--by-kind", is_flag=True, help="Count what was missed and wrong by what went wrong (strict).")
 @click.option("--dry-run", is_flag=True, help="Leave results.json as it is.")
-def litbank(files: tuple[Path, ...], strategies: tuple[str, ...], errors: bool, dry_run: bool) -> None:
+def litbank(
+    files: tuple[Path, ...], strategies: tuple[str, ...], errors: bool, by_kind: bool, dry_run: bool
+) -> None:
     """F1 of people and places per window of GUTENGRAPH_WINDOW_WORDS, each distinct name once a window."""
     settings = load_settings()
     llm = open_llm(settings.llm, settings)
@@ -104,9 +107,10 @@ def litbank(files: tuple[Path, ...], strategies: tuple[str, ...], errors: bool, 
                 windows = _windows(work["text"], whole, settings.window_words)
                 rows = _found(strategy, work["text"], windows, llm, folder)
                 failed += _ledger(strategy, work["text"], folder).summary(STEP).failed
+                everything = frozenset(names.key(text) for *_, text in work["entities"])
                 for window, gold in gold_windows(work, windows):
                     count += 1
-                    exact += score_window(rows, gold, window, loose=False)
+                    exact += score_window(rows, gold, window, loose=False, elsewhere=everything)
                     loose += score_window(rows, gold, window, loose=True, label=work["title"])
         result = {
             "model": "none" if strategy == "rules" else str(llm.identity),
@@ -123,6 +127,10 @@ def litbank(files: tuple[Path, ...], strategies: tuple[str, ...], errors: bool, 
         click.echo(_row(result))
         if not dry_run:
             _keep(result)
+        if by_kind:
+            click.echo(f"\n| {strategy}: what went wrong | names |\n|---|---|")
+            for what, number in sorted(exact.kinds.items(), key=lambda item: (-item[1], item[0])):
+                click.echo(f"| {what} | {number} |")
         if errors:
             for line in loose.errors:
                 click.echo(line, err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,12 +23,15 @@ class Counts:
     wrong: int = 0
     missed: int = 0
     errors: list[str] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+    """Of wrong and missed names, by what went wrong."""
 
     def __iadd__(self, other: Counts) -> Counts:
         self.right += other.right
         self.wrong += other.wrong
         self.missed += other.missed
         self.errors += other.errors
+        self.kinds += other.kinds
         return self
 
     @property
@@ -50,10 +54,16 @@ def gold_windows(work: dict[str, Any], windows: pa.Table) -> Iterator[tuple[tupl
 
 
 def score_window(
-    rows: list[dict[str, Any]], gold: list[Any], window: tuple[int, int], *, loose: bool, label: str = ""
+    rows: list[dict[str, Any]],
+    gold: list[Any],
+    window: tuple[int, int],
+    *,
+    loose: bool,
+    label: str = "",
+    elsewhere: frozenset[str] = frozenset(),
 ) -> Counts:
     """`rows`: name, kind, subkind, start. A ship is no place in LitBank. `loose`: leading articles and
-    adjectives are dropped on both sides."""
+    adjectives are dropped on both sides. `elsewhere`: keys of all gold names of the excerpt."""
     start, end = window
     expected = {(_key(text, loose), "person" if kind == "PER" else "place") for _, _, kind, text in gold}
     found = {
@@ -63,7 +73,45 @@ def score_window(
     }
     errors = [f"{label}: wrong {name} ({kind})" for name, kind in sorted(found - expected)]
     errors += [f"{label}: missed {name} ({kind})" for name, kind in sorted(expected - found)]
-    return Counts(len(found & expected), len(found - expected), len(expected - found), errors)
+    kinds: Counter[str] = Counter()
+    seen = {_key(row["name"], loose): row["kind"] for row in rows if start <= row["start"] < end}
+    for key, kind in found - expected:
+        kinds["wrong: " + _why_wrong(key, kind, expected, elsewhere)] += 1
+    for key, kind in expected - found:
+        kinds["missed: " + _why_missed(key, kind, found, seen)] += 1
+    return Counts(len(found & expected), len(found - expected), len(expected - found), errors, kinds)
+
+
+BOUNDARY = "another boundary (article, adjective, title, a word more or less)"
+OTHER_KIND = "person for place, or place for person"
+
+
+def _why_wrong(key: str, kind: str, expected: set[tuple[str, str]], elsewhere: frozenset[str]) -> str:
+    """What a name that the gold has not in this window is."""
+    if any(key == other for other, _ in expected):
+        return OTHER_KIND
+    if any(_within(key, other) for other, same in expected if same == kind):
+        return BOUNDARY
+    return "in the gold of another window" if key in elsewhere else f"a {kind} that the gold does not mark"
+
+
+def _why_missed(key: str, kind: str, found: set[tuple[str, str]], seen: dict[str, str]) -> str:
+    """What became of a gold name."""
+    if any(key == other for other, _ in found):
+        return OTHER_KIND
+    if any(_within(key, other) for other, same in found if same == kind):
+        return BOUNDARY
+    if seen.get(key) == "thing":
+        return "typed as a thing"
+    if kind == "person" and (key.endswith("s") or key.split(" ")[0] in ("a", "an")):
+        return "a family or a people (set aside on purpose)"
+    return "not proposed, or set aside"
+
+
+def _within(a: str, b: str) -> bool:
+    """Whether one is the other with words before or after it."""
+    short, long = sorted((f" {a} ", f" {b} "), key=len)
+    return short in long
 
 
 def _key(name: str, loose: bool) -> str:
