@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
@@ -26,17 +27,34 @@ BOOK = 7
 PERSON = {" man": -0.1, " woman": -0.5, " place": -9.0, " thing": -9.0}
 
 
+@contextmanager
+def ready(library: Library) -> Iterator[dg.DagsterInstance]:
+    """Dagster over a data folder, a mirror of one story beside it, and models that cost nothing."""
+    mirror = library.home.parent / "mirror"
+    put_story(mirror, BOOK)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("GUTENGRAPH_HOME", str(library.home))
+        patched.setenv("GUTENGRAPH_MIRROR", str(mirror))
+        patched.setenv("DAGSTER_HOME", "")
+        with models_kept_open(load_settings()) as opened:
+            opened.__dict__ |= {"embedder": Hashes(), "tokenizer": Words(), "llm": FakeLLM(logprobs=PERSON)}
+            with open_instance(library) as instance:
+                yield instance
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The graph that an undisturbed build makes."""
+    library = Library(tmp_path_factory.mktemp("undisturbed") / "home")
+    with ready(library) as instance:
+        assert run_job(instance, "build_book", book=BOOK).success
+    return graph_of(library)
+
+
 @pytest.fixture
-def instance(
-    library: Library, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Iterator[dg.DagsterInstance]:
-    put_story(tmp_path / "mirror", BOOK)
-    monkeypatch.setenv("GUTENGRAPH_MIRROR", str(tmp_path / "mirror"))
-    monkeypatch.setenv("DAGSTER_HOME", "")
-    with models_kept_open(load_settings()) as opened:
-        opened.__dict__ |= {"embedder": Hashes(), "tokenizer": Words(), "llm": FakeLLM(logprobs=PERSON)}
-        with open_instance(library) as opened_instance:
-            yield opened_instance
+def instance(library: Library) -> Iterator[dg.DagsterInstance]:
+    with ready(library) as instance:
+        yield instance
 
 
 def graph_of(library: Library) -> dict[str, str]:
@@ -61,12 +79,9 @@ class FullDisk:
     "ending",
     ["raw.txt", "body.txt", "chunks.parquet", "mentions.parquet", "entities.parquet", "edges.parquet"],
 )
-def test_a_full_disk(instance: dg.DagsterInstance, library: Library, ending: str) -> None:
-    assert run_job(instance, "build_book", book=BOOK).success
-    reference = graph_of(library)
-    for path in sorted(library.book_dir(BOOK).rglob("*"), reverse=True):
-        if path.is_file():
-            path.unlink()
+def test_a_full_disk(
+    instance: dg.DagsterInstance, library: Library, reference: dict[str, str], ending: str
+) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(files.os, "fsync", FullDisk(ending).fsync)
         run = run_job(instance, "build_book", book=BOOK)

@@ -10,8 +10,8 @@ if "dagster._daemon" in sys.orig_argv:
     from dagster._core.run_coordinator import QueuedRunCoordinator
     from dagster._daemon import asset_daemon, controller, sensor
 
-    controller.DEFAULT_DAEMON_INTERVAL_SECONDS = 1  # type: ignore[misc]  # backfills
-    sensor.MIN_INTERVAL_LOOP_TIME = 1  # type: ignore[misc]
-    asset_daemon.MIN_INTERVAL_LOOP_SECONDS = 1  # type: ignore[misc]
-    QueuedRunCoordinator.dequeue_interval_seconds = property(lambda self: 1)  # type: ignore[assignment,method-assign]
-    RemoteSensor.min_interval_seconds = property(lambda self: 2)  # type: ignore[assignment,method-assign]
+    controller.DEFAULT_DAEMON_INTERVAL_SECONDS = 1  # backfills
+    sensor.MIN_INTERVAL_LOOP_TIME = 1
+    asset_daemon.MIN_INTERVAL_LOOP_SECONDS = 1
+    QueuedRunCoordinator.dequeue_interval_seconds = property(lambda self: 1)
+    RemoteSensor.min_interval_seconds = property(lambda self: 2)
