@@ -19,7 +19,8 @@ class ReadGraph:
     """One book of a graph without what its chapters after `chapter` tell. Stands in for `Graph`.
 
     Nodes that nobody has mentioned yet are gone, a name or alias that does not stand in `text` (what has been
-    read) is not told, and an edge whose quote comes later does not exist. Which nodes are *near* a question is
+    read) is not told, and an edge whose quote comes later does not exist. An event that is named in the graph's own
+    words ('death of …') is left out unless these stand in the text: the name may tell how it ended. Which nodes are *near* a question is
     still computed with the whole book's vectors: it orders what is shown and shows nothing itself.
     """
 
