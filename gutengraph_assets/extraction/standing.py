@@ -142,7 +142,7 @@ def _may_be_same(a: PersonName, b: PersonName) -> bool:
 
 
 def _full_name(name: PersonName) -> bool:
-    return len(name.rest) > 1 or (bool(name.titles) and bool(name.rest))
+    return len(name.rest) > 1 or name.noble or (bool(name.titles) and bool(name.rest))
 
 
 def is_too_rare(reason: str) -> bool:

@@ -291,3 +291,15 @@ def test_a_servants_mr_with_the_given_name_is_no_other_family() -> None:
     found = persons(body, "Mr. Edgar", "Edgar Hart", "Mr. Hareton", "Mr. Hareton Dale", "Hareton Dale")
     assert {"Mr. Edgar", "Edgar Hart"} in found
     assert {"Mr. Hareton", "Mr. Hareton Dale", "Hareton Dale"} in found
+
+
+def test_particles_and_saints_are_part_of_one_word() -> None:
+    assert (parse("Mrs. van der Hart").single, parse("Henry van der Hart").surname) == (True, "van der hart")
+    assert (parse("St. John Dale").given, parse("Lord Robert St. Simon").surname) == ("st john", "st simon")
+    body = "St. John read. St. John Dale rose. John swore. John Reed ate. Madame de Hart sang. Hart left with Madame de Hart."
+    found = persons(body, "St. John", "St. John Dale", "John", "John Reed")
+    assert {"St. John", "St. John Dale"} in found
+    assert {"John", "John Reed"} in found
+    wives = "Mrs. Henry van der Hart came. Mrs. van der Hart sat. Mr. van der Hart stood. "
+    names = ("Mrs. Henry van der Hart", "Mrs. van der Hart", "Mr. van der Hart")
+    assert {"Mrs. Henry van der Hart", "Mrs. van der Hart"} in persons(wives, *names)

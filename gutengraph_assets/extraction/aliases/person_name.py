@@ -69,6 +69,7 @@ _BEFORE_EITHER = frozenset(
     "miss lady mother father king queen prince princess saint nurse mademoiselle lord".split()
 )
 _PARTICLES = frozenset("de del della des di du da la le van von der den st st. saint o' mac ten ter".split())
+_SAINT = frozenset(("st", "saint"))
 _RANK_PARTS = frozenset("vice rear brigadier under sub chief detective police".split())
 _SUFFIXES = frozenset("esq esq. jr jr. jun jun. sen sen. m.d. m.d m.p. m.p. r.n. d.d. q.c.".split())
 
@@ -111,6 +112,18 @@ class PersonName:
     @property
     def single(self) -> bool:
         return len(self.rest) == 1
+
+    @property
+    def core(self) -> tuple[str, ...]:
+        """What stands after titles, without the particles of a lone surname: 'hart' of 'Madame de Hart'."""
+        words = self.rest[0].split(" ") if self.single else []
+        return tuple(words[-1:]) if len(words) > 1 and words[0] in _PARTICLES - _SAINT else self.rest
+
+    @property
+    def noble(self) -> bool:
+        """Whether it is a lone surname with its particles, which is as full as many a name gets: 'Van Hart', 'St. Clare'."""
+        words = self.rest[0].split(" ") if self.single else []
+        return len(words) > 1 and words[0] in _PARTICLES
 
     @cached_property  # here and below: each name is held against every other
     def husbands(self) -> bool:
@@ -235,7 +248,17 @@ def parse(surface: str) -> PersonName:
         words.pop(0)
     if titles and words and words[0] in ("of", "the"):
         return PersonName(surface, (), (" ".join([*titles, *words]),), age)
-    return PersonName(surface, tuple(titles), tuple(_trim(w) for w in words), age)
+    return PersonName(surface, tuple(titles), _bound([_trim(w) for w in words]), age)
+
+
+def _bound(rest: list[str]) -> tuple[str, ...]:
+    """'St. John' is one word of a name wherever it stands, and 'van der Hart' is one where no given name goes before."""
+    for at, word in enumerate(rest[:-1]):
+        if word in _SAINT:
+            return _bound([*rest[:at], f"{word} {rest[at + 1]}", *rest[at + 2 :]])
+    if len(rest) > 1 and all(word in _PARTICLES for word in rest[:-1]):
+        return (" ".join(rest),)
+    return tuple(rest)
 
 
 def _title(word: str, *, last: bool) -> str | None:

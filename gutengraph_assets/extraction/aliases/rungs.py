@@ -77,7 +77,7 @@ def title(clusters: Clusters) -> None:
     """'Captain Ahab' and 'Ahab'; a bare surname goes to the man of that name."""
     by_rest: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in _by_weight(clusters, clusters.parsed):
-        by_rest[clusters.parsed[name].rest].append(name)
+        by_rest[clusters.parsed[name].core].append(name)
     for rest, names in by_rest.items():
         if not rest:
             continue
