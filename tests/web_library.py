@@ -23,6 +23,8 @@ HOSTILE_TITLE = "<script>window.pwned = 1</script><img src=x onerror='window.pwn
 HOSTILE_TEXT = (
     "The sign on the tower said <script>window.pwned = 3</script> and nobody in Harrow Quay minded."
 )
+EVENT = "marsh fever"
+"""Of the same book, told in its third chapter."""
 PARKED, FAILED, BUILDING = 20, 21, 22
 FAILURE = "The model answered nothing. Run `gutengraph build 21`."
 
@@ -39,7 +41,9 @@ def build(library: Library) -> None:
 
 
 def _hostile(library: Library) -> None:
-    story.write_book(library, HOSTILE, title=HOSTILE_TITLE)
+    event = {"name": EVENT, "label": "Event", "kind": "illness", "aliases": []}
+    told = ("Lucy", "takes_part_in", EVENT, "Lucy lay ill with the marsh fever", 0.7)
+    story.write_book(library, HOSTILE, title=HOSTILE_TITLE, extra_nodes=[event], extra_edges=[told])
     rows = story.chunk_rows(HOSTILE, HOSTILE_TITLE)
     body = f"{story.body()}\n{HOSTILE_TEXT}\n"
     rows[-1] |= {"end": len(body), "text": body[rows[-1]["start"] :]}

@@ -164,6 +164,19 @@ def test_what_is_read_hides_what_comes_later(page: Any) -> None:
     assert page.locator("input[type=range]").get_attribute("max") == "1"
 
 
+def test_events_with_who_took_part_and_where_they_are_told(page: Any) -> None:
+    page.goto(f"/books/{web_library.HOSTILE}")
+    row = page.locator("#events li")
+    row.first.wait_for()
+    assert row.count() == 1
+    assert web_library.EVENT in row.inner_text()
+    assert "illness · Lucy" in row.inner_text()
+    assert "III. The Fever" in row.inner_text()
+    page.goto(f"/books/{web_library.HOSTILE}?up_to=2")
+    page.get_by_text("Its text names no event").wait_for()
+    assert page.locator('nav.parts a[href="#events"]').count() == 0
+
+
 def test_the_ledger_is_told_in_words(page: Any) -> None:
     page.goto(f"/books/{BOOK}")
     page.locator("#built .ledger").wait_for()
