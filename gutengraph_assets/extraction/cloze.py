@@ -186,7 +186,7 @@ class _Typing:
         progress: Progress,
     ) -> None:
         self._llm = llm
-        self._left = most_calls
+        self._most = self._left = most_calls
         self._body = body
         self._evidences = evidences
         self._stats = stats
@@ -196,7 +196,7 @@ class _Typing:
         self._windows = {e.candidate.key: e.candidate.windows for e in evidences}
         self._persons: set[str] = set()
         self._places: set[str] = set()
-        self._done = 0
+        self._asked = 0
 
     def names(self) -> list[Named]:
         """Single words and what the text decides come first: they decide longer names that hold them. Single words
@@ -206,13 +206,23 @@ class _Typing:
         queues: list[list[Evidence]] = [[], [], [], [], []]
         for evidence in self._evidences:
             queues[self._turn(evidence, verdicts[evidence.candidate.key])].append(evidence)
+        open_ = sum(len(verdict.kinds) > 1 for verdict in verdicts.values())
         found = []
         for queue in queues:
             for evidence in queue:
                 typed = self._settle(evidence, verdicts[evidence.candidate.key])
                 found += self._enter(evidence, typed)
                 self._remember(evidence, typed)
+                if typed.calls:
+                    self._asked += 1
+                    self._progress(self._asked, max(self._asked, self._to_ask(open_)))
+        if self._asked:
+            self._progress(self._asked, self._asked)
         return found
+
+    def _to_ask(self, open_: int) -> int:
+        """How many names the model will be asked about: all that are open, or as many as the calls last for."""
+        return min(open_, round(self._asked * self._most / (self._most - self._left)))
 
     @staticmethod
     def _turn(evidence: Evidence, verdict: Verdict) -> int:
@@ -332,8 +342,6 @@ class _Typing:
                 seconds=round(typed.seconds, 3),
             )
         )
-        self._done += 1
-        self._progress(self._done, len(self._evidences))
         if dropped or typed.kind is None:
             return []
         return [Named(candidate.name, typed.kind, typed.how, standing, typed.subkind, typed.margin)]

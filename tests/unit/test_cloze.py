@@ -190,17 +190,24 @@ def test_two_names_run_together_are_no_third(home: Path) -> None:
     assert ledger.summary(STEP).dropped["two names in one"] == 1
 
 
-def test_progress_ends_at_the_total(home: Path) -> None:
+@pytest.mark.parametrize("most_calls", [500, 3])
+def test_progress_counts_the_names_that_the_model_is_asked_about(home: Path, most_calls: int) -> None:
+    """Of a book with more names than calls those alone, or the time left would be that of names never asked about."""
+    people = "Ada Bea Cleo Dora Eva".split()
+    body = wrapped(*(f"{FILLER} They met {name} there, and they loved {name}." for name in people))
     seen: list[tuple[int, int]] = []
     name_book(
-        BODY,
-        windows_of(BODY),
-        by_name(Esther=PERSON, Thornbury=PLACE),
-        Settings(home=home),
+        body,
+        windows_of(body),
+        by_name(**dict.fromkeys(people, PERSON)),
+        Settings(home=home, naming_max_calls=most_calls),
         Ledger(home / "l.jsonl"),
         progress=lambda done, total: seen.append((done, total)),
     )
-    assert seen[-1][0] == seen[-1][1] == len(seen)
+    dones = [done for done, _ in seen]
+    assert dones == sorted(dones)
+    assert seen[-1][0] == seen[-1][1]
+    assert seen[0][1] == min(5, most_calls)
 
 
 def test_a_backend_without_logprobs_refuses_the_cloze_with_the_remedy(home: Path) -> None:
