@@ -6,8 +6,6 @@ Blocking where later work would be wrong: nothing is made from it then, and the 
 
 import math
 
-import dagster as dg
-
 from gutengraph_assets.assets.extraction import filtered_entities, window_names
 from gutengraph_assets.assets.graph import enriched_graph
 from gutengraph_assets.assets.library import chunks
@@ -15,18 +13,16 @@ from gutengraph_assets.assets.metadata import markdown_table
 from gutengraph_assets.assets.vectors import embeddings_table
 from gutengraph_assets.check_frame import WARN, Verdict, book_check
 from gutengraph_assets.drift import drifted, measured
-from gutengraph_assets.extraction.ledger import Ledger, Summary
+from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.naming import STEP
+from gutengraph_assets.extraction.reading.book import steps_read
+from gutengraph_assets.reply_rates import PROBLEMS_SHOWN, cut_replies, grounded, parse_fails
 from gutengraph_assets.resources import GutenGraph
 from gutengraph_assets.status import language_reason, parked_reason
 from gutengraph_core.files import read_table
 from gutengraph_core.graph.schema import NOTIONS
 from gutengraph_core.names import key, squeeze
 from gutengraph_core.vectors import ChunkTable
-
-PROBLEMS_SHOWN = 10
-"""Replies quoted in a check; the ledger has them all."""
-
 
 # --- the library and its vectors ---
 
@@ -79,9 +75,8 @@ def vectors(book: int, gutengraph: GutenGraph) -> Verdict:
 # --- extraction ---
 
 
-def _names(book: int, gutengraph: GutenGraph) -> tuple[Ledger, Summary]:
-    ledger = Ledger(gutengraph.library.path(book, "ledger.jsonl"), book=book)
-    return ledger, ledger.summary(STEP)
+def _ledger(book: int, gutengraph: GutenGraph) -> Ledger:
+    return Ledger(gutengraph.library.path(book, "ledger.jsonl"), book=book)
 
 
 def _parked(book: int, gutengraph: GutenGraph) -> bool:
@@ -136,27 +131,7 @@ def parse_fail_rate(book: int, gutengraph: GutenGraph) -> Verdict:
     time."""
     if _parked(book, gutengraph):
         return NOTHING_ASKED
-    ledger, names = _names(book, gutengraph)
-    most = gutengraph.settings.max_parse_fail_rate
-    rate = f"{names.parse_fail_rate:.1%}, {most:.0%} allowed"
-    text = f"{names.failed} of {names.asked} replies could not be read ({rate})."
-    if names.parse_fail_rate > most:
-        text += " An enforced schema or another model helps; a rerun asks again for the failed ones only."
-    return Verdict(
-        names.parse_fail_rate <= most,
-        text,
-        {
-            "asked": names.asked,
-            "failed": names.failed,
-            "no_json": names.no_json,
-            "other_shape": names.other_shape,
-            "final": names.final_failures,
-            "rate": names.parse_fail_rate,
-            "allowed": most,
-            "replies": _problems(ledger),
-            "ledger": dg.MetadataValue.path(str(ledger.path)),
-        },
-    )
+    return parse_fails(_ledger(book, gutengraph), [STEP], most=gutengraph.settings.max_parse_fail_rate)
 
 
 @book_check(window_names)
@@ -164,37 +139,7 @@ def truncation_rate(book: int, gutengraph: GutenGraph) -> Verdict:
     """Few of the model's replies were cut by the cap: what comes after the cut is lost."""
     if _parked(book, gutengraph):
         return NOTHING_ASKED
-    ledger, names = _names(book, gutengraph)
-    most = gutengraph.settings.max_truncation_rate
-    return Verdict(
-        names.truncation_rate <= most,
-        f"{names.truncated} of {names.asked} replies were cut ({names.truncation_rate:.1%}, "
-        f"{most:.0%} allowed).",
-        {
-            "asked": names.asked,
-            "truncated": names.truncated,
-            "rate": names.truncation_rate,
-            "allowed": most,
-            "replies": _problems(ledger),
-            "ledger": dg.MetadataValue.path(str(ledger.path)),
-        },
-    )
-
-
-def _problems(ledger: Ledger) -> dg.MarkdownMetadataValue:
-    return markdown_table(
-        ("window", "outcome", "cut", "repairs", "reply"),
-        [
-            (
-                entry.item,
-                entry.outcome,
-                "yes" if entry.truncated else "",
-                ", ".join(entry.repaired),
-                entry.raw,
-            )
-            for entry in ledger.problems(STEP)[:PROBLEMS_SHOWN]
-        ],
-    )
+    return cut_replies(_ledger(book, gutengraph), [STEP], most=gutengraph.settings.max_truncation_rate)
 
 
 @book_check(window_names)
@@ -202,21 +147,8 @@ def name_grounding(book: int, gutengraph: GutenGraph) -> Verdict:
     """Most of what the model named stands in the text. What does not is dropped, and counted here."""
     if _parked(book, gutengraph):
         return NOTHING_ASKED
-    _, names = _names(book, gutengraph)
     least = gutengraph.settings.min_grounding_rate
-    return Verdict(
-        names.grounding_rate >= least,
-        f"{names.grounded} of {names.proposed} names stand in the text ({names.grounding_rate:.0%}, "
-        f"{least:.0%} wanted); {names.leaks} were the prompt's own examples.",
-        {
-            "proposed": names.proposed,
-            "grounded": names.grounded,
-            "kept": names.kept,
-            "leaks": names.leaks,
-            "rate": names.grounding_rate,
-            "wanted": least,
-        },
-    )
+    return grounded(_ledger(book, gutengraph), [STEP], what="names", least=least)
 
 
 @book_check(filtered_entities)
@@ -237,6 +169,45 @@ def filter_yield(book: int, gutengraph: GutenGraph) -> Verdict:
         f"({rate:.0%}, {allowed}).",
         {"persons": persons, "cast": cast, "dropped": dropped, "drop_rate": rate},
     )
+
+
+# --- the reading by an instruct model ---
+
+
+def _steps_read(book: int, gutengraph: GutenGraph) -> tuple[str, ...]:
+    """None where the book is parked, is non-fiction, or the model follows no instructions."""
+    if _parked(book, gutengraph):
+        return ()
+    return steps_read(gutengraph.models.llm, gutengraph.settings, gutengraph.library.record(book).kind)
+
+
+NOBODY_READ = Verdict(True, "No instruct model reads the book; its themes come from its passages' vectors.")
+
+
+@book_check(enriched_graph)
+def reading_parse_fail_rate(book: int, gutengraph: GutenGraph) -> Verdict:
+    """Few of the replies on the cast and on the chapters could not be read. Where none of the chapters' could, themes
+    come from the passages' vectors instead, and events from rules alone."""
+    if not (steps := _steps_read(book, gutengraph)):
+        return NOBODY_READ
+    return parse_fails(_ledger(book, gutengraph), steps, most=gutengraph.settings.max_parse_fail_rate)
+
+
+@book_check(enriched_graph)
+def reading_truncation_rate(book: int, gutengraph: GutenGraph) -> Verdict:
+    """Few of the replies on the cast and on the chapters were cut by the cap."""
+    if not (steps := _steps_read(book, gutengraph)):
+        return NOBODY_READ
+    return cut_replies(_ledger(book, gutengraph), steps, most=gutengraph.settings.max_truncation_rate)
+
+
+@book_check(enriched_graph)
+def reading_grounding(book: int, gutengraph: GutenGraph) -> Verdict:
+    """Most quotes that the model gave for what it says of the cast and the chapters stand in the text."""
+    if not (steps := _steps_read(book, gutengraph)):
+        return NOBODY_READ
+    least = gutengraph.settings.min_grounding_rate
+    return grounded(_ledger(book, gutengraph), steps, what="quotes", least=least)
 
 
 # --- graphs ---

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gutengraph_assets.extraction.ledger import Summary
+from gutengraph_assets.extraction.reading import chapters, portraits
 from gutengraph_assets.progress import span
 from gutengraph_assets.status import UPSTREAM, parked_reason
 from gutengraph_core.library import BookRecord
@@ -27,8 +29,11 @@ class Line:
     """Why somebody should look at it; '' if it went well."""
 
 
-def how_it_went(record: BookRecord, names: Summary, settings: Settings) -> list[Line]:
-    """The book's lines, from its record's counts and the ledger's `names` (the summary of the naming step).
+def how_it_went(
+    record: BookRecord, names: Summary, settings: Settings, *, readings: Sequence[Summary] = ()
+) -> list[Line]:
+    """The book's lines, from its record's counts and the ledger's `names` (the summary of the naming step) and
+    `readings` (those of the steps in which an instruct model reads the book, if one does).
 
     Thresholds are those of the checks. The record's counts must hold those of every step up to the book's
     graph; its time is that of the steps before it.
@@ -39,6 +44,7 @@ def how_it_went(record: BookRecord, names: Summary, settings: Settings) -> list[
         lines.append(Line("names, cast, relations", "none: the book is parked", look=reason))
     else:
         lines += [_names(counts, names, settings), _cast(record, settings), _relations(counts)]
+        lines += [_reading(summary, settings) for summary in readings]
     seconds = {name: step.seconds for name, step in record.steps.items() if name in BEFORE}
     longest = max(seconds, key=lambda name: seconds[name], default="")
     if longest:
@@ -64,22 +70,35 @@ def _text(record: BookRecord) -> Line:
 
 
 def _names(counts: dict[str, int], names: Summary, settings: Settings) -> Line:
-    faults = [
-        f"{share:.0%} of the replies {what}, {most:.0%} allowed"
-        for share, most, what in (
-            (names.parse_fail_rate, settings.max_parse_fail_rate, "could not be read"),
-            (names.truncation_rate, settings.max_truncation_rate, "were cut"),
-        )
-        if share > most
-    ]
-    if names.grounding_rate < settings.min_grounding_rate:
-        faults.append(f"only {names.grounding_rate:.0%} of the names stand in the text")
     return Line(
         "names",
         f"{counts.get('names', 0):,} in {counts.get('windows', 0):,} windows; "
         f"{names.asked:,} asked of the model, {names.failed} failed, {names.truncated} cut",
-        look="; ".join(faults),
+        look=_faults(names, "names", settings),
     )
+
+
+def _reading(read: Summary, settings: Settings) -> Line:
+    return Line(
+        {portraits.STEP: "portraits", chapters.STEP: "chapters read"}[read.step],
+        f"{read.asked:,} asked of the model, {read.failed} failed, {read.truncated} cut; {read.kept:,} answers kept",
+        look=_faults(read, "quotes", settings),
+    )
+
+
+def _faults(found: Summary, what: str, settings: Settings) -> str:
+    """What is beyond the thresholds; `what` was held against the text."""
+    faults = [
+        f"{share:.0%} of the replies {happened}, {most:.0%} allowed"
+        for share, most, happened in (
+            (found.parse_fail_rate, settings.max_parse_fail_rate, "could not be read"),
+            (found.truncation_rate, settings.max_truncation_rate, "were cut"),
+        )
+        if share > most
+    ]
+    if found.grounding_rate < settings.min_grounding_rate:
+        faults.append(f"only {found.grounding_rate:.0%} of the {what} stand in the text")
+    return "; ".join(faults)
 
 
 def _cast(record: BookRecord, settings: Settings) -> Line:

@@ -26,6 +26,16 @@ from gutengraph_core.tables import ENTITIES, MENTIONS, MERGES, WINDOWS
 
 SHOWN = 40
 """Rows of a table in the UI; the file has them all."""
+CODE = (
+    "gutengraph_assets.extraction",
+    "gutengraph_assets.gutenberg.language",
+    "gutengraph_assets.text.layout",
+    "gutengraph_assets.text.sentences",
+    "gutengraph_assets.text.windows",
+    "gutengraph_core.llm.compiled",
+    "gutengraph_core.llm.structured",
+)
+"""What decides the names: the package itself, and what it reads the text, asks the model and reads the reply with."""
 
 
 @dg.asset(
@@ -34,7 +44,7 @@ SHOWN = 40
     group_name="extraction",
     kinds={"llm", "parquet"},
     owners=OWNERS,
-    code_version=code_version("gutengraph_assets.extraction", "gutengraph_assets.text.windows"),
+    code_version=code_version(*CODE),
     pool=pool("llm", uses_card=True),
     metadata={"dagster/column_schema": described("mentions", MENTIONS)},
 )
@@ -163,6 +173,12 @@ def ledger_table(summary: Summary) -> dg.MarkdownMetadataValue:
         row("kept", summary.kept, summary.proposed, "proposed"),
         row("the prompt's own examples", summary.leaks, summary.proposed, "proposed"),
         *(row(f"dropped: {why}", n, summary.proposed, "proposed") for why, n in summary.dropped.items()),
+        *(
+            [row("choices that fit the enum", summary.choices_kept, summary.choices, "choices")]
+            if summary.choices
+            else []
+        ),
+        *(row(f"no fit: {why}", n, summary.choices, "choices") for why, n in summary.choices_unfit.items()),
         *((f"never proposed: {why}", f"{n:,}", "") for why, n in summary.set_aside.items()),
         *(
             (f"failures in windows of {words} words", f"{n:,}", "")
@@ -178,7 +194,7 @@ def ledger_table(summary: Summary) -> dg.MarkdownMetadataValue:
     group_name="extraction",
     kinds={"parquet"},
     owners=OWNERS,
-    code_version=code_version("gutengraph_assets.extraction"),
+    code_version=code_version(*CODE),
     metadata={"dagster/column_schema": described("entities", ENTITIES)},
 )
 def filtered_entities(

@@ -1,23 +1,24 @@
 """The graph brain: one book's graph as files, and the merged graph of the library as a database."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from gutengraph_assets.assets.columns import described
-from gutengraph_assets.assets.extraction import filtered_entities, ledger_table, window_names
+from gutengraph_assets.assets.extraction import CODE, filtered_entities, ledger_table, window_names
 from gutengraph_assets.assets.library import chunks
 from gutengraph_assets.assets.metadata import OWNERS, gutenberg_page, markdown_table, picture
 from gutengraph_assets.assets.step import BookStep, book_step, digest, library_step, made_by_this_code, park
 from gutengraph_assets.assets.vectors import embeddings_table
 from gutengraph_assets.code_version import code_version
 from gutengraph_assets.extraction.book_graph import build_book_graph, why_no_themes, write_book_graph
-from gutengraph_assets.extraction.ledger import Ledger
+from gutengraph_assets.extraction.ledger import Ledger, Summary
 from gutengraph_assets.extraction.naming import STEP
 from gutengraph_assets.extraction.notions.norms import load_norms
-from gutengraph_assets.extraction.reading.book import STEPS as READING_STEPS
-from gutengraph_assets.extraction.reading.book import Reader, reader_options
+from gutengraph_assets.extraction.reading import chapters
+from gutengraph_assets.extraction.reading.book import Reader, reader_options, steps_read
 from gutengraph_assets.how_it_went import how_it_went, verdict
 from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book
 from gutengraph_assets.pictures import draw_appearances, draw_network
@@ -54,9 +55,7 @@ _FILES = {
     # The embedded model is a base model, which is asked nothing here.
     pool=pool(None if load_settings().llm == "embedded" else "llm", uses_card=True),
     owners=OWNERS,
-    code_version=code_version(
-        "gutengraph_assets.extraction", "gutengraph_assets.pictures", "gutengraph_core.tables"
-    ),
+    code_version=code_version(*CODE, "gutengraph_assets.pictures", "gutengraph_core.tables"),
     metadata={"dagster/column_schema": described("edges", EDGES)},
 )
 def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) -> dg.MaterializeResult[None]:
@@ -85,7 +84,9 @@ def enriched_graph(context: dg.AssetExecutionContext, gutengraph: GutenGraph) ->
             }
         else:
             ledger = Ledger(step.library.path(step.book, "ledger.jsonl"), book=step.book)
-            if any(entry.to_retry for name in READING_STEPS for entry in ledger.standing(name)):
+            if any(
+                entry.to_retry for name in _read_steps(step, gutengraph) for entry in ledger.standing(name)
+            ):
                 step.fresh = False
             if not step.fresh:
                 _build(step, gutengraph, ledger)
@@ -122,6 +123,7 @@ def _report(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> None:
     cast.sort(key=lambda n: (-n["windows"], n["name"]))
     edges.sort(key=lambda e: (-e["confidence"], e["start"]))
     counts = {**step.record.counts, **step.counts}
+    read_steps = _read_steps(step, gutengraph)
     step.text = f"{len(nodes):,} nodes, {len(cast)} of them cast, {len(edges):,} relations"
     step.metadata = {
         "dagster/row_count": len(edges),
@@ -133,6 +135,7 @@ def _report(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> None:
             [(n["name"], n["role"], n["gender"], n["windows"], n["degree"]) for n in cast[:SHOWN]],
         ),
         "themes": _themes(nodes, step, gutengraph),
+        "themes_by": themes_by(counts, ledger.summary(chapters.STEP) if read_steps else None),
         "events": markdown_table(
             ("event", "kind", "mentions"),
             [(n["name"], n["kind"], n["mentions"]) for n in nodes if n["label"] == "Event"],
@@ -140,7 +143,7 @@ def _report(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> None:
         "normalised": counts.get("normalised", 0),
         "not_normalised": counts.get("not_normalised", 0),
         "portraits": counts.get("portraits", 0),
-        **{f"{name}_ledger": ledger_table(ledger.summary(name)) for name in _read_steps(ledger)},
+        **{f"{name}_ledger": ledger_table(ledger.summary(name)) for name in read_steps},
         "relations": markdown_table(
             ("who", "is", "whom", "confidence", "quote"),
             [
@@ -151,9 +154,26 @@ def _report(step: BookStep, gutengraph: GutenGraph, ledger: Ledger) -> None:
     }
 
 
-def _read_steps(ledger: Ledger) -> list[str]:
-    """Steps in which an instruct model read the book."""
-    return [name for name in READING_STEPS if ledger.summary(name).asked]
+def _read_steps(step: BookStep, gutengraph: GutenGraph) -> tuple[str, ...]:
+    return steps_read(gutengraph.models.llm, gutengraph.settings, step.record.kind)
+
+
+def themes_by(counts: Mapping[str, int], read: Summary | None) -> str:
+    """Who found the themes and atmospheres, from the book's counts and what came of reading its chapters (None: nobody
+    reads them). That the model's reading gave nothing, and vectors stand in for it, must not pass unseen."""
+    told = {"themes": counts.get("themes_told", 0), "atmospheres": counts.get("atmospheres_told", 0)}
+    if read is None:
+        found = counts.get("themes", 0) or counts.get("atmospheres", 0)
+        return "The passages' vectors." if found else "Nobody found any."
+    by_model = " and ".join(name for name, n in told.items() if n)
+    by_vectors = " and ".join(name for name, n in told.items() if not n and counts.get(name, 0))
+    said = [f"The model's reading of the chapters: {by_model}."] if by_model else []
+    if by_vectors:
+        replies = f"{read.failed} of {read.asked} replies on the chapters could not be read"
+        said.append(
+            f"The passages' vectors, as that reading gave none with support: {by_vectors} ({replies})."
+        )
+    return " ".join(said) or "Nobody found any."
 
 
 def _schema_table() -> dg.MarkdownMetadataValue:
@@ -184,7 +204,9 @@ def _show_how_it_went(step: BookStep, gutengraph: GutenGraph) -> None:
     """The whole book in a few lines: this is the last asset that can make it unfit to be asked."""
     ledger = Ledger(step.library.path(step.book, "ledger.jsonl"), book=step.book)
     record = step.record.model_copy(update={"counts": {**step.record.counts, **step.counts}})
-    lines = how_it_went(record, ledger.summary(STEP), gutengraph.settings)
+    parked = parked_reason(record)
+    readings = [] if parked else [ledger.summary(name) for name in _read_steps(step, gutengraph)]
+    lines = how_it_went(record, ledger.summary(STEP), gutengraph.settings, readings=readings)
     step.metadata = {
         "verdict": verdict(lines),
         "book": markdown_table(

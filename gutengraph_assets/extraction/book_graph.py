@@ -47,8 +47,8 @@ class BookGraph:
     orphans: list[str]
     """Genuine ones: nodes without any relation, kept with their mentions."""
     counts: dict[str, int]
-    """cast, mentioned, locations, objects, events, relations, stated, orphans, orphan_twins, themes, atmospheres,
-    normalised (answers brought to an enum), not_normalised (that fit none), …"""
+    """cast, mentioned, locations, objects, events, relations, stated, orphans, orphan_twins, themes, atmospheres
+    (those of them that a model told: themes_told, atmospheres_told), normalised (answers brought to an enum), not_normalised (that fit none), …"""
 
 
 def build_book_graph(
@@ -93,7 +93,8 @@ def build_book_graph(
         described = [describe(entity, edges, {e.id: e.name for e in kept}) for entity in kept]
         for node, vector in zip(nodes, embedder.embed_documents(described), strict=True):
             node["embedding"] = vector.tolist()
-    notions = _notions(record, embedder, passages, settings, reading.chapters.notions, chunks)
+    told, measured = _notions(record, embedder, passages, settings, reading.chapters.notions, chunks)
+    notions = told + measured
     nodes += [_notion_node(record.id, notion) for notion in notions]
     evidence = _evidence(text, kept, chunks) + _resting(record.id, notions, text, chunks)
     alive = {entity.id for entity in kept}
@@ -105,7 +106,7 @@ def build_book_graph(
         orphan_twins=twins,
         orphans=orphans,
         counts=_counts(kept, edges, found, orphans, twins)
-        | _notion_counts(notions)
+        | _notion_counts(told, measured)
         | _answer_counts(normaliser, events, reading),
     )
 
@@ -149,15 +150,16 @@ def _notions(
     settings: Settings,
     shown: Sequence[Shown],
     chunks: pa.Table,
-) -> list[Notion]:
-    """The book's themes and atmospheres: the model's; by the passages' vectors where it names none with support."""
+) -> tuple[list[Notion], list[Notion]]:
+    """The book's themes and atmospheres: the model's, and by the passages' vectors those of a label of which it names
+    none with support."""
     if record.kind == "non-fiction" or embedder is None or passages is None:
-        return []
+        return [], []
     told = told_notions(shown, chunks["start"].to_pylist(), embedder)
     norms = load_norms(embedder.identity, settings.home)
     labels = {notion.label for notion in told}
     measured = find_notions(passages, embedder, norms) if norms and len(labels) < len(NOTIONS) else []
-    return told + [notion for notion in measured if notion.label not in labels]
+    return told, [notion for notion in measured if notion.label not in labels]
 
 
 def _notion_id(book: int, notion: Notion) -> str:
@@ -193,9 +195,14 @@ def _resting(book: int, notions: Sequence[Notion], text: BookText, chunks: pa.Ta
     ]
 
 
-def _notion_counts(notions: Sequence[Notion]) -> dict[str, int]:
-    count = Counter(notion.label for notion in notions)
-    return {"themes": count["Theme"], "atmospheres": count["Atmosphere"]}
+def _notion_counts(told: Sequence[Notion], measured: Sequence[Notion]) -> dict[str, int]:
+    by_model, by_vectors = (Counter(notion.label for notion in notions) for notions in (told, measured))
+    return {
+        "themes": by_model["Theme"] + by_vectors["Theme"],
+        "atmospheres": by_model["Atmosphere"] + by_vectors["Atmosphere"],
+        "themes_told": by_model["Theme"],
+        "atmospheres_told": by_model["Atmosphere"],
+    }
 
 
 def _answer_counts(normaliser: Normaliser, events: FoundEvents, reading: BookReading) -> dict[str, int]:

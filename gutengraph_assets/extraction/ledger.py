@@ -55,6 +55,12 @@ class Entry(BaseModel):
     """Items that the reply named (or that code proposed), before grounding."""
     grounded: int = 0
     kept: int = 0
+    choices: int = 0
+    """Answers of a fixed choice (an enum's word), a judgement that claims no words of the text: in neither `proposed`,
+    `grounded` nor `kept`."""
+    choices_kept: int = 0
+    choices_unfit: dict[str, int] = {}
+    """Reason -> count, of the choices not kept."""
     dropped: dict[str, int] = {}
     """Reason -> count, of what was proposed and not kept; what was not in the text stands under
     `not_in_text`."""
@@ -116,6 +122,9 @@ class Summary(BaseModel):
     proposed: int = 0
     grounded: int = 0
     kept: int = 0
+    choices: int = 0
+    choices_kept: int = 0
+    choices_unfit: dict[str, int] = {}
     leaks: int = 0
     duplicate_keys: int = 0
     dropped: dict[str, int] = {}
@@ -271,11 +280,13 @@ class Ledger:
         outcomes = Counter(e.outcome for e in entries)
         dropped: Counter[str] = Counter()
         set_aside: Counter[str] = Counter()
+        unfit: Counter[str] = Counter()
         repairs: Counter[str] = Counter()
         by_words: Counter[str] = Counter()
         for entry in entries:
             dropped.update(entry.dropped)
             set_aside.update(entry.set_aside)
+            unfit.update(entry.choices_unfit)
             repairs.update(entry.repaired)
             if entry.failed:
                 low = entry.words // 250 * 250
@@ -302,6 +313,9 @@ class Ledger:
             proposed=proposed,
             grounded=grounded,
             kept=sum(e.kept for e in entries),
+            choices=sum(e.choices for e in entries),
+            choices_kept=sum(e.choices_kept for e in entries),
+            choices_unfit=dict(sorted(unfit.items())),
             leaks=leaks,
             duplicate_keys=sum(e.duplicate_keys for e in entries),
             dropped=dict(sorted(dropped.items())),

@@ -110,6 +110,9 @@ def _in_words(found: StepSummary, standing: list[dict[str, Any]]) -> str:
     if found.asked:
         parts.append(f"{found.asked:,} asked of the model")
     parts.append(f"{found.kept:,} kept of {found.proposed:,} proposed")
+    if choices := sum(int(row.get("choices", 0)) for row in standing):
+        fit = sum(int(row.get("choices_kept", 0)) for row in standing)
+        parts.append(f"{fit:,} of {choices:,} choices fit")
     for count, word in (
         (found.truncated, "cut short"),
         (found.repaired, "repaired"),

@@ -229,6 +229,9 @@ def test_checks_were_evaluated(instance: dg.DagsterInstance) -> None:
         "grounding",
         "orphans",
         "drift",
+        "reading_parse_fail_rate",
+        "reading_truncation_rate",
+        "reading_grounding",
     } == set(sample)
     assert [name for name, passed in sample.items() if not passed] == []
     assert checks_of(instance, FRENCH)["language"] is False

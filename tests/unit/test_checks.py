@@ -11,7 +11,8 @@ import pytest
 from fakes import FakeLLM
 
 from gutengraph_assets import checks, library_checks
-from gutengraph_assets.extraction.ledger import Entry, Ledger
+from gutengraph_assets.assets.graph import themes_by
+from gutengraph_assets.extraction.ledger import Entry, Ledger, Summary
 from gutengraph_assets.extraction.naming import STEP
 from gutengraph_assets.resources import GutenGraph, models_kept_open
 from gutengraph_core.embedding import EmbeddingIdentity
@@ -75,9 +76,9 @@ def chunk_rows(*token_counts: int) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=CHUNKS)
 
 
-def entered(library: Library, *entries: Entry) -> None:
+def entered(library: Library, *entries: Entry, step: str = STEP) -> None:
     ledger = Ledger(library.path(BOOK, "ledger.jsonl"), book=BOOK)
-    with ledger.run(STEP, basis="b") as run:
+    with ledger.run(step, basis="b") as run:
         for entry in entries:
             run.record(entry)
 
@@ -216,6 +217,66 @@ def test_a_parked_book_is_asked_nothing(gutengraph: GutenGraph, library: Library
         result = outcome(check, gutengraph)
         assert result.passed
         assert "parked" in (result.description or "")
+
+
+# --- the reading by an instruct model ---
+
+READING = (checks.reading_parse_fail_rate, checks.reading_truncation_rate, checks.reading_grounding)
+
+
+def read_badly(library: Library) -> None:
+    """The cast was drawn well; of the chapters none could be read, one was cut, and what one quoted is not there."""
+    entered(library, Entry(step="enrichment", item="ada", proposed=2, grounded=2, kept=2), step="enrichment")
+    entered(
+        library,
+        Entry(step="chapters", item="1/0", outcome="no_json", raw="Dear <reader>"),
+        Entry(step="chapters", item="2/0", outcome="other_shape", raw="[1]", truncated=True),
+        Entry(step="chapters", item="3/0", proposed=8, grounded=1, kept=1),
+        step="chapters",
+    )
+
+
+def test_the_reading_is_checked_step_by_step(gutengraph: GutenGraph, library: Library) -> None:
+    gutengraph.models.__dict__["llm"] = FakeLLM(instruct=True)
+    read_badly(library)
+    fails, cuts, quotes = (outcome(check, gutengraph) for check in READING)
+    assert not fails.passed
+    assert not cuts.passed
+    assert not quotes.passed
+    assert "enrichment: 0 of 1 replies could not be read" in (fails.description or "")
+    assert "chapters: 2 of 3 replies could not be read (66.7%" in (fails.description or "")
+    assert "Dear &lt;reader&gt;" in str(fails.metadata["replies"].value)
+    assert "1 of 8 quotes stand in the text" in (quotes.description or "")
+    assert library.record(BOOK).status == "building"
+
+
+def test_whom_nobody_reads_is_not_judged_by_what_an_earlier_model_left(
+    gutengraph: GutenGraph, library: Library
+) -> None:
+    read_badly(library)
+    for check in READING:  # the model follows no instructions
+        assert outcome(check, gutengraph).passed
+    gutengraph.models.__dict__["llm"] = FakeLLM(instruct=True)
+    library.update(BOOK, kind="non-fiction")
+    for check in READING:
+        result = outcome(check, gutengraph)
+        assert result.passed
+        assert "No instruct model reads the book" in (result.description or "")
+
+
+def test_that_vectors_stand_in_for_the_models_reading_is_said() -> None:
+    failed = Summary(step="chapters", asked=12, failed=12)
+    assert themes_by({"themes": 3, "atmospheres": 1}, failed) == (
+        "The passages' vectors, as that reading gave none with support: themes and atmospheres "
+        "(12 of 12 replies on the chapters could not be read)."
+    )
+    assert themes_by(
+        {"themes": 3, "themes_told": 3, "atmospheres": 1}, Summary(step="chapters", asked=9)
+    ) == (
+        "The model's reading of the chapters: themes. The passages' vectors, as that reading gave none with support: "
+        "atmospheres (0 of 9 replies on the chapters could not be read)."
+    )
+    assert themes_by({"themes": 3}, None) == "The passages' vectors."
 
 
 # --- graphs ---

@@ -81,6 +81,15 @@ def test_a_model_that_fails_is_pointed_at(rates: dict[str, float], says: str) ->
     assert says in looks(lines_of(names=names))["names"]
 
 
+def test_a_reading_that_failed_is_pointed_at() -> None:
+    good = Summary(step="enrichment", asked=9)
+    failed = Summary(step="chapters", asked=12, failed=12, parse_fail_rate=1.0)
+    record = BookRecord(id=7, kind="fiction", language="en", counts=COUNTS)
+    lines = how_it_went(record, Summary(step="names", asked=100), Settings(), readings=[good, failed])
+    assert list(looks(lines)) == ["chapters read"]
+    assert "100% of the replies could not be read" in looks(lines)["chapters read"]
+
+
 def test_a_parked_book_says_why() -> None:
     lines = lines_of(language="de")
     assert "'de'" in looks(lines)["names, cast, relations"]

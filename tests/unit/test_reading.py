@@ -13,7 +13,7 @@ from stories import mentions_of, record_of, text_of, windows_of
 from gutengraph_assets.extraction.book_graph import BookGraph, build_book_graph
 from gutengraph_assets.extraction.filter import filter_entities
 from gutengraph_assets.extraction.ledger import Ledger
-from gutengraph_assets.extraction.reading.book import STEPS, Reader
+from gutengraph_assets.extraction.reading.book import STEPS, Reader, steps_read
 from gutengraph_assets.extraction.reading.chapters import event_kind, notion_name, parts
 from gutengraph_assets.extraction.reading.quotes import place_of_quote
 from gutengraph_core.settings import Settings
@@ -131,6 +131,22 @@ def test_the_ledger_has_every_call_and_what_was_dropped_why(shelf: Shelf) -> Non
     }
     for step in (portraits, chapters):
         assert step.proposed == step.kept + sum(step.dropped.values())
+
+
+def test_a_choice_of_the_enum_is_nothing_that_stands_in_the_text(shelf: Shelf) -> None:
+    portrait = {**PORTRAIT, "social_class": "of the guild", "motivation_quote": "never said"}
+    shelf.build(lambda prompt: json.dumps(CHAPTER if "\nText:\n" in prompt else portrait))
+    found = shelf.ledger.summary(STEPS[0])
+    assert (found.choices, found.choices_kept) == (8, 6)
+    assert found.choices_unfit == {"no social class of the enum": 2}
+    assert (found.proposed, found.grounded, found.grounding_rate) == (4, 0, 0.0)
+
+
+def test_nobody_reads_with_a_base_model_or_in_non_fiction() -> None:
+    settings = Settings()
+    assert steps_read(FakeLLM(instruct=True), settings, "fiction") == STEPS
+    assert steps_read(FakeLLM(instruct=False), settings, "fiction") == ()
+    assert steps_read(FakeLLM(instruct=True), settings, "non-fiction") == ()
 
 
 def test_an_event_is_a_node_with_its_people_its_place_and_its_quote(shelf: Shelf) -> None:

@@ -18,6 +18,7 @@ from gutengraph_assets.extraction.prompts.portrait import portrait_prompt
 from gutengraph_assets.extraction.reading import chapters, portraits
 from gutengraph_assets.extraction.reading.chapters import Read, read_chapters
 from gutengraph_assets.extraction.reading.portraits import Drawn, draw
+from gutengraph_core.library import Kind
 from gutengraph_core.llm.protocol import LLM
 from gutengraph_core.settings import Settings
 
@@ -52,6 +53,12 @@ def reader_options(llm: LLM, settings: Settings) -> dict[str, object] | None:
         "chapter": [chapter_prompt(""), CHAPTER_CAP, chapters.PART_WINDOWS, chapters.SHOWN_WINDOWS],
         "repair": settings.structural_repair,
     }
+
+
+def steps_read(llm: LLM, settings: Settings, kind: Kind) -> tuple[str, ...]:
+    """Steps of the ledger that tell how a book of `kind` is read now: none where nobody reads it, whatever a model that
+    was configured before has left in its ledger."""
+    return () if kind == "non-fiction" or reader_options(llm, settings) is None else STEPS
 
 
 def read_book(

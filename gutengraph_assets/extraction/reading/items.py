@@ -23,13 +23,17 @@ T = TypeVar("T")
 
 @dataclass
 class Judged(Generic[T]):
-    """What a reply came to. `kept` counts in `proposed` and `grounded` too."""
+    """What a reply came to. `kept` counts in `proposed` and `grounded` too; `choices`, of which `choices_kept` fit, in none of
+    them."""
 
     value: T
     proposed: int = 0
     grounded: int = 0
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
+    choices: int = 0
+    choices_kept: int = 0
+    choices_unfit: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -67,13 +71,16 @@ def answer(question: Question[M, T], llm: LLM, run: StepRun, *, repair: bool) ->
             outcome=outcome,
             repaired=list(asked.parsed.repairs),
             truncated=truncated,
-            empty=judged is not None and not judged.proposed,
+            empty=judged is not None and not judged.proposed and not judged.choices,
             final=attempt == 2 and (outcome != "valid" or truncated),
             calls=1,
             proposed=judged.proposed if judged else 0,
             grounded=judged.grounded if judged else 0,
             kept=judged.kept if judged else 0,
             dropped=dict(sorted(judged.dropped.items())) if judged else {},
+            choices=judged.choices if judged else 0,
+            choices_kept=judged.choices_kept if judged else 0,
+            choices_unfit=dict(sorted(judged.choices_unfit.items())) if judged else {},
             duplicate_keys=asked.parsed.counts.get(DUPLICATE, 0),
             cap=cap,
             words=question.words // 2 if half else question.words,

@@ -83,14 +83,15 @@ def _judge(
         said = getattr(reply, name)
         if says_nothing(said):
             continue
-        judged.proposed += 1
-        judged.grounded += 1  # a judgement on the whole: it claims no words of the text
+        judged.choices += (
+            1  # a judgement on the whole: it claims no words of the text, so it is none that stands in it
+        )
         value = normaliser.take(person, name, said)
         if value is None:
-            judged.dropped[f"no {name.replace('_', ' ')} of the enum"] += 1
+            judged.choices_unfit[f"no {name.replace('_', ' ')} of the enum"] += 1
         else:
             judged.value.enums[name] = value
-            judged.kept += 1
+            judged.choices_kept += 1
     for told in ("motivation", "arc"):
         said, quote = squeeze(getattr(reply, told)), getattr(reply, f"{told}_quote")
         if says_nothing(said):
