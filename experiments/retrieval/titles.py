@@ -37,7 +37,6 @@ Head = Callable[[BookRecord, str], str]
 FORMS: dict[str, Head] = {
     "the passage alone": lambda record, chapter: "",
     "Title — Chapter": lambda record, chapter: " — ".join(part for part in (record.title, chapter) if part),
-    "Title": lambda record, chapter: record.title,
 }
 
 
