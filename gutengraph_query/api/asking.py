@@ -179,7 +179,13 @@ class Desk:
 
 def _failure(mode: str, error: GutenGraphError) -> dict[str, Any]:
     found = problem_of(error)
-    return {"mode": mode, "error": found.error, "remedy": found.remedy, "status": status_of(error)}
+    return {
+        "mode": mode,
+        "error": found.error,
+        "remedy": found.remedy,
+        "code": found.code,
+        "status": status_of(error),
+    }
 
 
 def answer_out(here: Brains, found: Answered) -> AnswerOut:
@@ -302,7 +308,7 @@ def _wants_events(request: Request) -> bool:
 
 
 def _refusal(event: dict[str, Any]) -> JSONResponse:
-    body = {"error": event["error"], "remedy": event["remedy"], "fields": []}
+    body = {"error": event["error"], "remedy": event["remedy"], "code": event["code"], "fields": []}
     headers = {"Retry-After": RETRY_AFTER_S} if event["status"] in (503, 504) else None
     return JSONResponse(body, event["status"], headers)
 

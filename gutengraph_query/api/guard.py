@@ -145,7 +145,7 @@ class Guard:
             return _refused(403, "Another site's page sent this.", "Use this server's own page.")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > LARGEST_REQUEST:
-            return _refused(413, "The request is too large.", "Ask a shorter question.")
+            return _refused(413, "The request is too large.", "Send less at once.")
         if scope["path"].startswith(_OPEN_PREFIX) or self._is_page(scope):
             return None
         if self._token and not _carries(headers, self._token):

@@ -39,6 +39,7 @@ class Problem(BaseModel):
 
     error: str = Field(description="What failed.", examples=["Book 99: It is not in the library."])
     remedy: str = Field(description="What to do, in the imperative; may be empty.")
+    code: str = Field(default="", description="The kind of failure, such as UnknownBook; may be empty.")
     fields: list[str] = Field(
         default=[], description="Of a malformed request: what is wrong with each field."
     )
@@ -77,7 +78,7 @@ _WORDS = {
     401: ("This server wants a token.", "Send `Authorization: Bearer <token>`."),
     404: ("There is nothing at this address.", "The API's addresses are listed in /openapi.json."),
     405: ("This address does not take that method.", "See the header Allow."),
-    413: ("The request is too large.", "Ask a shorter question."),
+    413: ("The request is too large.", "Send less at once."),
 }
 UNEXPECTED = Problem(error="The server failed.", remedy="Its log says why; please report it.")
 
@@ -90,7 +91,7 @@ def status_of(error: GutenGraphError) -> int:
 def problem_of(error: GutenGraphError) -> Problem:
     """The failure in words."""
     what = error.what if error.book is None else f"Book {error.book}: {error.what}"
-    return Problem(error=what, remedy=error.remedy)
+    return Problem(error=what, remedy=error.remedy, code=type(error).__name__)
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 
 from gutengraph_query.api.problems import responses
 from gutengraph_query.api.reading import BookId
 from gutengraph_query.evaluate.gold import Importance
 from gutengraph_query.review.desk import ReviewDesk
-from gutengraph_query.review.marks import Missed, Verdict
+from gutengraph_query.review.marks import Missed, Name, Verdict
 from gutengraph_query.review.precision import Tally
 from gutengraph_query.review.sample import Item
 
@@ -47,12 +47,6 @@ class Judged(BaseModel):
     key: str = Field(min_length=1, max_length=1000)
     verdict: Verdict | None
     importance: Importance = "minor"
-
-
-class Lacking(BaseModel):
-    """The people whom the build lacks, all of them."""
-
-    people: list[Missed] = Field(max_length=100)
 
 
 def _desk(book: BookId, request: Request) -> ReviewDesk:
@@ -94,7 +88,16 @@ def judge(desk: Desk, judged: Judged) -> Precision:
 
 
 @router.put("/books/{book}/review/missed", summary="Say whom the build lacks", responses=responses(404, 409))
-def lacking(desk: Desk, lacking: Lacking) -> Precision:
-    """Replaces the list. A name that the text does not have is refused."""
-    desk.miss(lacking.people)
+def lacking(desk: Desk, missed: Missed) -> Precision:
+    """Adds one, in place of whoever was added by that name. A name that the text does not have is refused."""
+    desk.miss(missed)
+    return Precision(tallies=desk.tallies(), missed=desk.marks().missed)
+
+
+@router.delete(
+    "/books/{book}/review/missed", summary="Take out somebody who was added", responses=responses(404, 409)
+)
+def not_lacking(desk: Desk, name: Annotated[Name, Query()]) -> Precision:
+    """By name; whoever is not there is out already."""
+    desk.unmiss(name)
     return Precision(tallies=desk.tallies(), missed=desk.marks().missed)

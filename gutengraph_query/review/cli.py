@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import click
 
@@ -36,7 +37,7 @@ def review(book: int, per_kind: int | None, port: int, report: bool, as_json: bo
 
     # on this machine only, and behind a token: unlike the rest of the server, a review writes
     settings = load_settings()
-    token = settings.api_token or secrets.token_urlsafe(24)
+    token = secrets.token_urlsafe(24)  # of its own: it is printed, and one that is set is a secret
     settings = settings.model_copy(update={"host": "127.0.0.1", "port": port, "api_token": token})
     here = Brains(settings)
     desk = ReviewDesk(here, book)
@@ -56,7 +57,9 @@ def review(book: int, per_kind: int | None, port: int, report: bool, as_json: bo
         ) from None
     click.echo(f"{desk.title}: {desk.said()}\nThe gold goes to {desk.gold}.", err=True)
     # behind the '#', the token never leaves the browser with an address
-    run(create_app(here, warm=False, review=True), settings, at=f"review/{book}#token={token}")
+    run(
+        create_app(here, warm=False, review=True), settings, at=f"review/{book}#token={quote(token, safe='')}"
+    )
 
 
 def show(desk: ReviewDesk, *, as_json: bool) -> None:
@@ -74,13 +77,14 @@ def show(desk: ReviewDesk, *, as_json: bool) -> None:
         return
     click.echo(f"{desk.title}: {desk.said()}")
     for tally in found:
-        if tally.interval is None:
+        counts = f"{tally.right} right, {tally.wrong} wrong"
+        if tally.right + tally.wrong == 0:
             shown = "nothing judged yet"
+        elif tally.interval is None:
+            shown = counts
         else:
             low, high = tally.interval
-            shown = (
-                f"{tally.precision:.2f} ({low:.2f} to {high:.2f}), {tally.right} right, {tally.wrong} wrong"
-            )
+            shown = f"{tally.precision:.2f} ({low:.2f} to {high:.2f}), {counts}"
         more = "".join(f", {n} {what}" for n, what in ((tally.unsure, "unsure"), (tally.left, "left")) if n)
         click.echo(f"{tally.kind:9} {shown}{more}")
     click.echo(f"95 % intervals by Wilson. Gold: {desk.gold}")

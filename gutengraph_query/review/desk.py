@@ -18,15 +18,16 @@ class ReviewDesk:
     """One book's review. Safe to use from several threads."""
 
     def __init__(self, here: Brains, book: int) -> None:
-        """Raises UnknownBook, NotBuilt."""
+        """The gold is written anew from what is marked. Raises UnknownBook, NotBuilt, DataFolderError."""
         self._here = here
         self.book = book
         self.title = here.title(book)
-        self._file = MarksFile(here.settings.home, book)
+        self._file = MarksFile(here.settings.home, book, follow=self._write_gold)
         self._lock = threading.Lock()
         self._sample: tuple[tuple[int, int], Sample] | None = None
         self._text: BookWords | None = None
         self.sample()
+        self._file.follow()
 
     @property
     def gold(self) -> str:
@@ -64,26 +65,33 @@ class ReviewDesk:
         item = next((item for item in self.sample().items if item.key == key), None)
         if item is None:
             raise ReviewError(f"'{key}' is not in the sample.", remedy="Load the page again.", book=self.book)
-        self._rewrite(self._file.mark(item, verdict, importance))
+        self._file.mark(item, verdict, importance)
 
-    def miss(self, missed: list[Missed]) -> None:
-        """Replace the people whom the build lacks. Raises ReviewError for a name that the text does not have."""
+    def miss(self, missed: Missed) -> None:
+        """Add somebody whom the build lacks. Raises ReviewError for a name that the text does not have, or for too
+        many people, and DataFolderError."""
         text = self._words()
-        for name in (name for one in missed for name in (one.name, *one.aliases)):
+        for name in (missed.name, *missed.aliases):
             if not text.count(name):
                 raise ReviewError(
                     f"'{name}' does not stand in the text.",
                     remedy="Write it as the book does.",
                     book=self.book,
                 )
-        self._rewrite(self._file.miss(missed))
+        self._file.miss(missed)
+
+    def unmiss(self, name: str) -> None:
+        """Take out somebody who was added. Raises DataFolderError."""
+        self._file.unmiss(name)
 
     def resize(self, per_kind: int) -> None:
         """Draw so many of each kind from now on."""
         self._file.resize(per_kind)
 
-    def _rewrite(self, marks: Marks) -> None:
-        write_gold(self._here.settings.home, marks, title=self.title, text=self._words())
+    def _write_gold(self, marks: Marks) -> None:
+        home = self._here.settings.home
+        if marks.marks or marks.missed or gold_path(home, self.book).exists():
+            write_gold(home, marks, title=self.title, text=self._words())
 
     def _words(self) -> BookWords:
         with self._lock:

@@ -1,12 +1,14 @@
 """A gold standard from a review's marks, in the form that `gutengraph evaluate` reads.
 
 What was marked right is in it, and whom the reviewer added. A merge that was marked wrong gives its two names to
-two people. What nobody judged is not in it: of a sample the recall is over what the sample holds, and
+two people. `mentions` are the exact occurrences of name and aliases added up, where one stands in another counted
+for both, as in every gold standard that `gutengraph evaluate` reads. What nobody judged is not in it: of a sample the recall is over what the sample holds, and
 `precision_in_gold` means nothing; the review's own precision stands in its report.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,9 +27,10 @@ class BookWords:
         self._text = f" {names.key(body)} "
 
     def count(self, name: str) -> int:
-        """How often a name stands in it as whole words."""
+        """How often a name stands in it as whole words; 'Wren, Wren!' is twice."""
         key = names.key(name)
-        return self._text.count(f" {key} ") if key else 0
+        # the blank after the name is also the one before the next: str.count would take it with the first
+        return len(re.findall(f"(?<= ){re.escape(key)}(?= )", self._text)) if key else 0
 
 
 def gold_path(home: Path, book: int) -> Path:

@@ -1,4 +1,4 @@
-"""How much of what was judged is right: of each kind, and of all."""
+"""How much of what was judged is right, of each kind; of all, only how many."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from gutengraph_query.review.sample import KINDS, Item, Kind, Sample
 
 
 class Tally(BaseModel):
-    """Precision is right / (right + wrong), with Wilson's 95 % interval; what is unsure counts for neither."""
+    """Precision is right / (right + wrong), with Wilson's 95 % interval; what is unsure counts for neither.
+
+    All together have none: as many are drawn of a kind with few claims as of one with many, so their share is that of
+    no book.
+    """
 
     kind: Kind | Literal["all"]
     right: int
@@ -21,8 +25,8 @@ class Tally(BaseModel):
     unsure: int
     left: int = Field(description="Of the sample, still without a mark.")
     population: int = Field(description="Of this kind in the book.")
-    precision: float | None
-    interval: tuple[float, float] | None
+    precision: float | None = None
+    interval: tuple[float, float] | None = None
 
 
 def tallies(sample: Sample, marks: Marks) -> list[Tally]:
@@ -31,10 +35,14 @@ def tallies(sample: Sample, marks: Marks) -> list[Tally]:
         _tally(kind, [item for item in sample.items if item.kind == kind], sample.population[kind], marks)
         for kind in KINDS
     ]
-    return [*by_kind, _tally("all", sample.items, sum(sample.population.values()), marks)]
+    counts = {
+        name: sum(getattr(tally, name) for tally in by_kind)
+        for name in ("right", "wrong", "unsure", "left", "population")
+    }
+    return [*by_kind, Tally(kind="all", **counts)]
 
 
-def _tally(kind: Kind | Literal["all"], items: Sequence[Item], population: int, marks: Marks) -> Tally:
+def _tally(kind: Kind, items: Sequence[Item], population: int, marks: Marks) -> Tally:
     given = [marks.marks[item.key].verdict for item in items if item.key in marks.marks]
     right, wrong = given.count("right"), given.count("wrong")
     found = share(right, right + wrong)

@@ -121,6 +121,34 @@ def test_somebody_missing_is_added_if_the_text_has_the_name(sheet: Any, folder: 
     sheet.locator(".missed-list li").wait_for(state="detached")
 
 
+def test_a_verdict_on_its_way_marks_its_own_claim_and_skips_none(sheet: Any) -> None:
+    held: list[Any] = []
+    sheet.route("**/review/marks", lambda route: held.append(route))
+    with sheet.expect_request("**/review/marks"):
+        sheet.keyboard.press("y")
+    sheet.keyboard.press("ArrowRight")
+    second = claim(sheet)
+    with sheet.expect_response("**/review/marks"):
+        held.pop().continue_()
+    sheet.locator(".tallies tr[data-kind=person]", has_text="1.00").wait_for()
+    assert claim(sheet) == second
+    with sheet.expect_request("**/review/marks"):
+        sheet.keyboard.press("y")
+    sheet.keyboard.press("ArrowRight")
+    held.pop().fulfill(status=422, json={"error": "The disk is full.", "remedy": "Free some space."})
+    sheet.locator(".claim .failure", has_text="The disk is full").wait_for()
+    assert claim(sheet) == second
+
+
+def test_an_address_that_was_mistyped_asks_for_the_token(chromium: Any, desk: str) -> None:
+    page = chromium.new_page()
+    page.goto(desk.partition("#")[0] + "#token=100%")
+    page.get_by_label("Token").fill(TOKEN)
+    page.keyboard.press("Enter")
+    page.locator(".verdict.right").wait_for()
+    page.close()
+
+
 def test_it_fits_a_phone(chromium: Any, desk: str) -> None:
     page = chromium.new_page(viewport={"width": 360, "height": 740})
     page.goto(desk)

@@ -258,7 +258,7 @@ def test_refusals_say_what_and_what_to_do(api: httpx.Client, path: str, status: 
     refused = api.get(path)
     assert refused.status_code == status
     assert words in refused.json()["error"]
-    assert set(refused.json()) == {"error", "remedy", "fields"}
+    assert set(refused.json()) == {"error", "remedy", "code", "fields"}
 
 
 @pytest.mark.parametrize(

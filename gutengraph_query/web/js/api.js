@@ -38,9 +38,12 @@ async function request(path, { method = "GET", body, accept = "application/json"
 
 /** The JSON at a path; `query` without its nullish values. */
 export async function get(path, query = {}, signal) {
+  return (await request(path + tail(query), { signal })).json();
+}
+
+function tail(query) {
   const given = Object.entries(query).filter(([, v]) => v !== null && v !== undefined && v !== "");
-  const tail = given.length ? `?${new URLSearchParams(given)}` : "";
-  return (await request(path + tail, { signal })).json();
+  return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
 /** The JSON that comes of putting `body` at a path. */
@@ -48,12 +51,21 @@ export async function put(path, body, signal) {
   return (await request(path, { method: "PUT", body, signal })).json();
 }
 
+/** The JSON that comes of taking out what `query` says from a path. */
+export async function remove(path, query, signal) {
+  return (await request(path + tail(query), { method: "DELETE", signal })).json();
+}
+
 /** `gutengraph review` gives its token behind the '#' of the address: keep it for this tab, and out of sight. */
 export function takeToken() {
   const given = /^#token=(.+)$/.exec(location.hash)?.[1];
   if (!given) return;
-  sessionStorage.setItem(TOKEN, decodeURIComponent(given));
   history.replaceState(null, "", location.pathname + location.search);
+  try {
+    sessionStorage.setItem(TOKEN, decodeURIComponent(given));
+  } catch (error) {
+    if (!(error instanceof URIError)) throw error; // an address that was cut or mistyped: the page asks for the token
+  }
 }
 
 /** Yields `{event, data}` of a streamed answer. */

@@ -1,6 +1,6 @@
 // Whom the build lacks: the reviewer adds them, so that the gold is not only what the build found.
 
-import { put } from "./api.js";
+import { put, remove } from "./api.js";
 import { failure, h, show } from "./dom.js";
 
 /** The list with its form; `counted` gets the server's answer. */
@@ -12,9 +12,11 @@ export function missedPart(review, signal, counted) {
   const importance = h("select", { "aria-label": "How important" }, ["major", "intermediate", "minor"].map((word) => h("option", { value: word }, word)));
   importance.value = "minor";
 
-  const keep = async (people) => {
+  const address = `/books/${review.book}/review/missed`;
+  /** One entry at a time: what another tab added stays. */
+  const change = async (asking) => {
     try {
-      const found = await put(`/books/${review.book}/review/missed`, { people }, signal);
+      const found = await asking;
       review.missed = found.missed;
       counted(found);
       show(said);
@@ -26,13 +28,13 @@ export function missedPart(review, signal, counted) {
     }
   };
   const draw = () => {
-    const row = (one) => h("li", {}, [one.name, ...one.aliases].join(", "), h("span", { class: "quiet" }, ` ${one.importance} `), h("button", { class: "quiet-button", "aria-label": `Take ${one.name} out`, onclick: () => keep(review.missed.filter((other) => other !== one)) }, "take out"));
+    const row = (one) => h("li", {}, [one.name, ...one.aliases].join(", "), h("span", { class: "quiet" }, ` ${one.importance} `), h("button", { class: "quiet-button", "aria-label": `Take ${one.name} out`, onclick: () => change(remove(address, { name: one.name }, signal)) }, "take out"));
     show(list, review.missed.map(row));
   };
   const add = async (event) => {
     event.preventDefault();
     const aliases = others.value.split(";").map((alias) => alias.trim()).filter(Boolean);
-    const kept = await keep([...review.missed, { name: name.value.trim(), aliases, importance: importance.value }]);
+    const kept = await change(put(address, { name: name.value.trim(), aliases, importance: importance.value }, signal));
     if (kept) name.value = others.value = "";
   };
   draw();

@@ -20,7 +20,7 @@ export async function open([id], signal) {
     new Sitting(review, signal).begin();
   } catch (error) {
     if (error.name === "AbortError") return;
-    const problem = error.status === 404 && !error.problem.error.startsWith("Book") ? { error: "No review is open here.", remedy: `Start one: \`gutengraph review ${id}\`.` } : error.problem;
+    const problem = error.status === 404 && error.problem.code !== "UnknownBook" ? { error: "No review is open here.", remedy: `Start one: \`gutengraph review ${id}\`.` } : error.problem;
     show(main(), h("h1", {}, "Review"), failure(problem));
   }
 }
@@ -162,10 +162,13 @@ class Sitting {
       Object.assign(item, { verdict, importance: this.asked.importance });
       this.counted(found);
       show(this.said, verdict ? `Marked ${verdict}.` : "Mark taken back.");
-      if (verdict && !stay) this.go(this.at + 1);
+      // meanwhile an arrow key may have led elsewhere: nobody is taken on from there
+      if (verdict && !stay && this.items[this.at] === item) this.go(this.at + 1);
       else this.draw();
     } catch (error) {
-      if (error.name !== "AbortError") this.draw(error.problem);
+      if (error.name === "AbortError") return;
+      if (this.items[this.at] !== item) this.go(this.items.indexOf(item)); // what failed is shown on its own claim
+      this.draw(error.problem);
     } finally {
       this.asked = null;
     }
