@@ -29,6 +29,8 @@ _SCHEMAS = dict(zip(FILES, (tables.NODES, tables.EDGES, tables.EVIDENCE, tables.
 _PLACES = pa.schema(
     [f for f in tables.CHUNKS if f.name in ("id", "gutenberg_id", "chunk_index", "chapter", "start", "end")]
 )
+_LATER = frozenset(("raw",))
+"""Columns that a book built by an earlier version lacks and can do without: null."""
 _DAMPING, _ITERATIONS = 0.85, 60
 """60 steps leave an error under .85^60 = .00006 of a share."""
 _SHOWN = 3
@@ -125,10 +127,13 @@ def _table(library: Library, book: int, name: str, schema: pa.Schema) -> pa.Tabl
     path = library.path(book, name)
     try:
         present = pq.read_schema(path).names
-        missing = [column for column in schema.names if column not in present]
-        if missing:
+        absent = [column for column in schema.names if column not in present]
+        if missing := [column for column in absent if column not in _LATER]:
             raise _damaged(book, f"{name} lacks the columns {', '.join(missing)}.")
-        return pq.read_table(path, columns=schema.names, memory_map=False).cast(schema)
+        table = pq.read_table(path, columns=[n for n in schema.names if n in present], memory_map=False)
+        for column in absent:
+            table = table.append_column(column, pa.nulls(table.num_rows, schema.field(column).type))
+        return table.select(schema.names).cast(schema)
     except FileNotFoundError:
         raise _damaged(book, f"{name} is missing.") from None
     except (pa.ArrowException, OSError) as error:

@@ -240,6 +240,15 @@ def test_missing_column_is_damage(library: Library) -> None:
         build_merged(library)
 
 
+def test_a_book_of_an_earlier_version_lacks_what_came_later(library: Library) -> None:
+    story.write_book(library, 7)
+    path = library.path(7, "graph/nodes.parquet")
+    write_table(path, read_table(path).drop_columns(["raw"]))
+    story.record_hashes(library, 7)
+    build_merged(library)
+    assert versions.require(library).manifest().books.keys() == {7}
+
+
 def test_rows_that_got_lost_on_the_way_are_noticed(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     story.write_book(library, 7)
     build_merged(library)

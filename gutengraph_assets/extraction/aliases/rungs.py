@@ -14,6 +14,7 @@ from gutengraph_assets.extraction.aliases.conflicts import RANKS
 from gutengraph_assets.extraction.aliases.given_names import are_variants, directly_tied, is_given
 from gutengraph_assets.extraction.aliases.person_name import PersonName
 from gutengraph_assets.extraction.aliases.presence import FAR_LEAST
+from gutengraph_assets.extraction.lexicon import GENERIC
 from gutengraph_core.names import key
 
 Rung = Callable[[Clusters], None]
@@ -133,8 +134,8 @@ def containment(clusters: Clusters) -> None:
         clusters.attach(name, owners, "containment")
     for name in _by_weight(clusters, parsed):
         mine = parsed[name]
-        if not mine.single or _awaits_eldest(mine):
-            continue
+        if not mine.single or _awaits_eldest(mine) or mine.rest[0] in GENERIC:
+            continue  # 'Young Man' is not the 'Medical Man'
         owners = [
             o
             for o in longest_first
