@@ -104,7 +104,8 @@ async def _crowd(url: str, users: int, seconds: float) -> tuple[dict[str, list[f
     async with httpx.AsyncClient(base_url=url, timeout=60) as first:
         while (await first.get("/health")).json()["status"] == "starting":
             await asyncio.sleep(0.5)
-        books = [b["id"] for b in (await first.get("/books")).json() if b["published"]]
+        ids = [b["id"] for b in (await first.get("/books")).json() if b["published"]]
+        books = {id_: await _length(first, id_) for id_ in ids}
         asked = [(b, q) for b in books for q in (await first.get("/examples", params={"book": b})).json()]
     times: dict[str, list[float]] = defaultdict(list)
     errors: list[str] = []
@@ -113,11 +114,17 @@ async def _crowd(url: str, users: int, seconds: float) -> tuple[dict[str, list[f
     return times, errors
 
 
+async def _length(client: httpx.AsyncClient, book: int) -> int:
+    """Characters of a book up to its last chapter."""
+    chapters = (await client.get(f"/books/{book}")).json()["chapters"]
+    return int(chapters[-1]["start"]) + 1
+
+
 async def _reader(
     url: str,
     n: int,
     until: float,
-    books: list[int],
+    books: dict[int, int],
     asked: list[tuple[int, str]],
     times: dict[str, list[float]],
     errors: list[str],
@@ -143,10 +150,10 @@ async def _one(
     client: httpx.AsyncClient,
     kind: str,
     chance: random.Random,
-    books: list[int],
+    books: dict[int, int],
     asked: list[tuple[int, str]],
 ) -> httpx.Response:
-    book = chance.choice(books)
+    book = chance.choice(list(books))
     if kind.startswith("ask "):
         about, question = chance.choice(asked)
         return await client.post("/ask", json={"question": question, "mode": kind[4:], "book": about})
@@ -155,7 +162,7 @@ async def _one(
         "book": f"/books/{book}",
         "cast": f"/books/{book}/characters",
         "network": f"/books/{book}/graph",
-        "passage": f"/passages/{book}/{chance.randrange(100_000)}",
+        "passage": f"/passages/{book}/{chance.randrange(books[book])}",
     }[kind]
     return await client.get(path)
 

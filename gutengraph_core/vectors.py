@@ -217,9 +217,17 @@ class ChunkTable:
         return [passage_of(row, float(row["_score"])) for row in rows]
 
     def hybrid_search(
-        self, query_vector: Matrix, words: str, *, k: int, names: str = "", book: int | None = None
+        self,
+        query_vector: Matrix,
+        words: str,
+        *,
+        k: int,
+        names: str = "",
+        book: int | None = None,
+        threshold: float = -1.0,
     ) -> list[Passage]:
-        """The `k` best passages by cosine and BM25, each scaled to [0, 1] over the candidates, added.
+        """The `k` best passages by cosine and BM25, each scaled to [0, 1] over the candidates, added; none if the
+        nearest of all has a cosine below `threshold`.
 
         `python -m experiments.retrieval` compares this with ranks added and with either alone.
         """
@@ -227,6 +235,8 @@ class ChunkTable:
         depth = max(CANDIDATES, 2 * k)
         query = _checked_query(query_vector, self.identity.dimension)
         near = self._nearest(query, k=depth, within=within)
+        if not near or _cosine(near[0]) < threshold:
+            return []
         matched = self._matching(words, names, k=depth, within=within)
         rows = {row["id"]: row for row in [*near, *matched]}
         bm25 = {row["id"]: float(row["_score"]) for row in matched}

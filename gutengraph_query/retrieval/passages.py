@@ -37,14 +37,16 @@ def find_passages(
     """The `k` best passages, best first, each with its neighbours; none if the nearest of all is too far from the
     question: then the books are about something else.
     """
-    nearest = table.search(query, k=search.k, book=book)
-    if not nearest or nearest[0].score < search.threshold:
-        return []
     if search.by == "hybrid":
         words, named = names_apart(question)
-        found = table.hybrid_search(query, words, names=named, k=search.k, book=book)
+        found = table.hybrid_search(
+            query, words, names=named, k=search.k, book=book, threshold=search.threshold
+        )
     else:
-        found = nearest
+        nearest = table.search(query, k=search.k, book=book)
+        found = nearest if nearest and nearest[0].score >= search.threshold else []
+    if not found:
+        return []
     shown = table.widen(found, by=search.neighbours) if search.neighbours else found
     return [passage_hit(p, core=hit.text) for p, hit in zip(shown, found, strict=True)]
 
