@@ -276,7 +276,7 @@ def page(figures: dict[str, Any]) -> str:
 `python -m benchmarks.backfill build`, then `report`: one run a book through Dagster in one process, as `gutengraph build` does, with the
 embedded models on {figures["cores"]} cores, {figures["memory_gb"]} GB, no GPU, {figures["date"]}; the smallest books first.
 
-- **{len(books)} of the mirror's {figures["mirror"]} books.** {"All." if not missing else f"The other {missing}, the longer ones, were not reached: the machine was shared with other work."}
+- **{len(books)} of the mirror's {figures["mirror"]} books.** {"All." if not missing else f"Not reached, of the longest: {missing}."}
 - {", ".join(f"{n} {status}" for status, n in counted.items() if n)}. {figures["wall_s"] / 60:.0f} minutes by the wall, of which {figures["inside_s"] / 60:.0f} inside asset functions: **overhead
   {figures["overhead"]:.1%}** ({MOST_OVERHEAD:.0%} allowed); of the books built at a load under {QUIET} alone: {_percent(figures["overhead_quiet"])}. Checks are
   counted as overhead.

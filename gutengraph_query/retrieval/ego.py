@@ -12,7 +12,7 @@ from gutengraph_core.graph.records import Edge, Node
 from gutengraph_query.retrieval.any_graph import AnyGraph
 from gutengraph_query.retrieval.entry import Entry
 
-_FRONTIER = 64
+_FRONTIER = 32
 """Walks that go on from one hop to the next, and walks whose lines are embedded: the ones whose last node is
 nearest to the question. It bounds the work whatever the graph (a line costs 2 ms to embed on two cores)."""
 
@@ -56,7 +56,7 @@ def walk(
     """Trails of 1 to `max_hops` edges over RELATED_TO and INTERACTS_WITH from each entry, either way.
 
     A node with `hub_degree` or more distinct neighbours ends a trail and is never walked through; an entry
-    node is, whatever its degree. At most 64 trails a hop, those whose last node is nearest to the question.
+    node is, whatever its degree. At most 32 trails a hop, those whose last node is nearest to the question.
     The statements that were run are appended to `statements`.
     """
     nodes = {node.id: node for node in graph.vectors.nodes}
