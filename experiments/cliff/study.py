@@ -202,18 +202,22 @@ _NAMING = {"list, names": "list", "label": "label", "cloze": "cloze"}
 
 
 def serves(bench: Bench, tallies: dict[tuple[str, int], Tally]) -> dict[str, object]:
-    """The strategy and window that serve this model; None for both where the pipeline's own choice is not beaten
-    by more than chance."""
+    """The strategy that serves this model on windows of the pipeline's own length; None where the pipeline's own is
+    not beaten by more than chance.
+
+    No length is chosen: each is scored on a text of its own, and a short one names fewer people. An earlier choice of
+    one is taken back.
+    """
+    words = Settings.model_fields["window_words"].default
     each = {
-        (_NAMING[way], length): [one for one in tally.each if one is not None]
+        _NAMING[way]: [one for one in tally.each if one is not None]
         for (way, length), tally in tallies.items()
-        if way in _NAMING and not tally.refused
+        if way in _NAMING and length == words and not tally.refused
     }
-    own = ("cloze" if bench.llm.gives_logprobs else "list", Settings.model_fields["window_words"].default)
+    own = "cloze" if bench.llm.gives_logprobs else "list"
     best = max(each, key=lambda one: sum(each[one]), default=own)
-    if best == own or own not in each or not separated(each[best], each[own], tried=len(each) - 1):
-        return {"strategy": None, "window_words": None}
-    return {"strategy": best[0], "window_words": best[1]}
+    beaten = best != own and own in each and separated(each[best], each[own], tried=len(each) - 1)
+    return {"strategy": best if beaten else None, "window_words": None}
 
 
 def _share(found_of_all: list[int]) -> float | None:

@@ -78,26 +78,28 @@ def run(bench: Bench) -> Results:
     near = foreign[answers.hops]
     kept, why = _to_keep(answers, asked, near, standing.value)
     levels = sorted({*levels_of(asked, answers.hops), standing.value, threshold_of(near)})
-    rows = []
+    by: dict[tuple[int, float], Row] = {}
     for hops in HOPS:
-        rows += [_row(answers, asked, foreign[hops], hops, level) for level in levels]
+        by |= {(hops, level): _row(answers, asked, foreign[hops], hops, level) for level in levels}
         bench.say(f"{hops} hops: {len(levels)} thresholds, {answers.calls} model calls so far")
+    rows = list(by.values())
     draw(rows, str(bench.llm.identity), bench.out)
-    note_path_threshold(
+    found = results(
+        STUDY.name,
+        bench.llm.identity,
+        command=bench.command,
+        sample=f"{len(asked)} gold questions, {len(FOREIGN)} foreign ones, embedder {here.embedder.identity}",
+        finding=_finding(by[answers.hops, standing.value], asked, answers, standing.value, why),
+        table=rows,
+        details={"threshold": {"before": standing.model_dump(), "kept": kept}},
+    )
+    note_path_threshold(  # last: a study that broke off changes nothing
         bench.settings,
         here.embedder.identity,
         kept,
         source=f"experiments/walk on this data folder: {why}",
     )
-    return results(
-        STUDY.name,
-        bench.llm.identity,
-        command=bench.command,
-        sample=f"{len(asked)} gold questions, {len(FOREIGN)} foreign ones, embedder {here.embedder.identity}",
-        finding=_finding(rows, asked, answers, standing.value, why),
-        table=rows,
-        details={"threshold": {"before": standing.model_dump(), "kept": kept}},
-    )
+    return found
 
 
 def spread(questions: Sequence[GoldQuestion], most: int) -> list[GoldQuestion]:
@@ -110,13 +112,21 @@ def spread(questions: Sequence[GoldQuestion], most: int) -> list[GoldQuestion]:
 def threshold_of(foreign: Sequence[Walked]) -> float:
     """The lowest step above every entry node and path that a question of no book comes to."""
     peaks = [min(one.best, max(e.score for e in one.entries)) for one in foreign if one.entries]
-    return round((math.floor(max(peaks, default=0.0) / STEP) + 1) * STEP, 2)
+    return _at_step(_steps_below(max(peaks, default=0.0)) + 1)
 
 
 def levels_of(asked: Sequence[Asked], hops: int) -> list[float]:
     """Thresholds to try: quantiles of the questions' paths, down to the step below."""
     scores = [path.score for one in asked for path in one.walks[hops].walks]
-    return [math.floor(float(q) / STEP) * STEP for q in np.quantile(scores, QUANTILES)] if scores else []
+    return [_at_step(_steps_below(float(q))) for q in np.quantile(scores, QUANTILES)] if scores else []
+
+
+def _steps_below(score: float) -> int:
+    return math.floor(round(score / STEP, 6))  # .57 / .01 is 56.99…
+
+
+def _at_step(n: int) -> float:
+    return round(n * STEP, 2)  # 57 * .01 is .5700000000000001, which is not the .57 that is in force
 
 
 def _built(here: Brains, book: GoldBook) -> bool:
@@ -180,7 +190,7 @@ def _row(answers: Answers, asked: Sequence[Asked], foreign: Sequence[Walked], ho
     holds = [holds_answer(text, one.question) for text, one in zip(shown["arrows"], asked, strict=True)]
     return {
         "hops": hops,
-        "threshold": f"{level:.2f}",
+        "threshold": _shown(level),
         "paths": _mean([len(found) for found in kept]),
         "no path": _mean([not found for found in kept]),
         "tokens": round(tokens["arrows"]),
@@ -204,31 +214,37 @@ def _to_keep(
     if reached:
         return (
             lowest,
-            f"{reached} of {len(foreign)} foreign questions reach {standing:.2f}, none {lowest:.2f}",
+            f"{reached} of {len(foreign)} foreign questions reach {_shown(standing)}, none {lowest:.2f}",
         )
     before, after = (answers.right(asked, hops, level, "arrows") for level in (standing, lowest))
     low, high = interval([b - a for a, b in zip(before, after, strict=True)])
     gain = f"{_mean(after) - _mean(before):+.2f} ({low:+.2f} to {high:+.2f})"
-    why = f"no foreign question reaches {standing:.2f}, nor {lowest:.2f}, which changes the right answers by {gain}"
+    why = f"no foreign question reaches {_shown(standing)}, nor {lowest:.2f}, which changes the right answers by {gain}"
     return (lowest, why) if low > 0 else (standing, why)
 
 
-def _finding(rows: Sequence[Row], asked: Sequence[Asked], answers: Answers, standing: float, why: str) -> str:
-    """What the hops bring at the threshold in force, with the paired interval; the threshold; the form."""
+def _finding(row: Row, asked: Sequence[Asked], answers: Answers, standing: float, why: str) -> str:
+    """What the hops bring at the threshold in force, with the paired interval; the threshold; the form. `row` is that
+    of the hops and the threshold in force."""
     first = answers.right(asked, HOPS[0], standing, "arrows")
-    said = [f"right answers from paths alone at threshold {standing:.2f}: 1 hop {_mean(first):.2f}"]
+    said = [f"right answers from paths alone at threshold {_shown(standing)}: 1 hop {_mean(first):.2f}"]
     for hops in HOPS[1:]:
         more = answers.right(asked, hops, standing, "arrows")
         low, high = interval([b - a for a, b in zip(first, more, strict=True)])
         verdict = "better" if low > 0 else "worse" if high < 0 else "noise"
         said.append(f"{hops} hops {_mean(more) - _mean(first):+.2f} ({low:+.2f} to {high:+.2f}, {verdict})")
-    (row,) = [r for r in rows if (r["hops"], r["threshold"]) == (answers.hops, f"{standing:.2f}")]
     form = f"JSON takes {_ratio(row['as JSON'], row['tokens'])} times the tokens of arrows"
     if answers.writes:
         form += f" and gives {row['right by JSON']:.2f} right to their {row['right']:.2f}"
     else:
         form += "; this model reads neither (answers are quoted edges)"
     return f"{', '.join(said)}; {why}; {form}."
+
+
+def _shown(level: float) -> str:
+    """With as many digits as it has, two at least: .434 and .43 are two thresholds."""
+    short = f"{level:.2f}"
+    return short if float(short) == level else f"{level:g}"
 
 
 def _ratio(a: object, b: object) -> str:

@@ -134,7 +134,9 @@ def fitted(settings: Settings, identity: ModelIdentity) -> Settings:
     if settings.compiled_prompts is not None and (settings.compiled_prompts / "names.json").exists():
         stay.add("naming")
     changes = {name: value for name, value in chosen.items() if name not in stay}
-    return settings.model_copy(update=changes) if changes else settings
+    served = settings.model_copy(update=changes)
+    served.model_fields_set.difference_update(changes)  # a study set them, no user: they neither win nor stay
+    return served
 
 
 def _settings_of(profile: ModelProfile) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import harbour_story as story
@@ -85,6 +86,26 @@ def test_the_walk_study_counts_paths_tokens_and_answers_and_keeps_a_threshold(
     assert "experiments/walk on this data folder" in threshold.source
     assert by[2, f"{threshold.value:.2f}"]["foreign with a path"] == "0 of 10"
     assert one["right by JSON"] is None
+
+
+def test_thresholds_are_the_very_numbers_that_settings_hold() -> None:
+    path = SimpleNamespace(score=0.5701)
+    node = SimpleNamespace(walks={2: SimpleNamespace(walks=[path])})
+    assert walk.levels_of([node], 2) == [0.57] * len(walk.QUANTILES)  # type: ignore[list-item]
+    peak = SimpleNamespace(best=0.57, entries=[path])
+    assert walk.threshold_of([peak]) == 0.58  # type: ignore[list-item]
+
+
+def test_a_threshold_between_two_steps_has_a_row_of_its_own(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = bench(built, tmp_path, FakeLLM(name="scripted"), monkeypatch)
+    lowest = walk.run(at).details["threshold"]["kept"]
+    between = at.settings.model_copy(update={"path_threshold": lowest + 0.004})
+    found = walk.run(replace(at, settings=between))
+    shown = [row["threshold"] for row in found.table if row["hops"] == 2]
+    assert {f"{lowest:.2f}", f"{lowest + 0.004:g}"} <= set(shown)
+    assert len(set(shown)) == len(shown)
 
 
 def test_an_instruct_model_is_shown_both_forms(

@@ -30,7 +30,7 @@ from gutengraph_core.errors import SettingsError
 from gutengraph_core.library import BookRecord, Library
 from gutengraph_core.llm import open_llm
 from gutengraph_core.llm.compiled import CompiledPrompt, save_compiled
-from gutengraph_core.llm.profile import fitted, load_profile, note, profile_path
+from gutengraph_core.llm.profile import fitted, load_profile, note, profile_path, told
 from gutengraph_core.settings import Settings, load_settings
 
 ONE, OTHER = FakeLLM(name="one", digest="a1").identity, FakeLLM(name="other", digest="b2").identity
@@ -58,6 +58,11 @@ def test_what_is_set_wins(monkeypatch: pytest.MonkeyPatch, settings: Settings) -
     served = fitted(load_settings(), ONE)
     assert served.window_words == 500
     assert served.list_layout == "turns"
+    profile = load_profile(served.home, ONE)
+    assert profile is not None
+    assert told(profile, served).count("is set and wins") == 1
+    note(served, ONE, {"names": {"layout": "wrapped"}}, source="sweeps")
+    assert fitted(served, ONE).list_layout == "wrapped"
 
 
 def test_a_later_study_adds_and_takes_back(settings: Settings) -> None:
@@ -85,11 +90,11 @@ def test_doctor_shows_it_and_what_wins(monkeypatch: pytest.MonkeyPatch, settings
     identity = open_llm("embedded", settings, cache=False).identity
     note(settings, identity, {"names": FOUND}, source="sweeps, 2026-11-30, 20 pinned passages")
     monkeypatch.setenv("GUTENGRAPH_NAMING", "cloze")
-    told = CliRunner().invoke(doctor).output
-    assert "names layout turns (sweeps, 2026-11-30, 20 pinned passages)" in told
+    said = CliRunner().invoke(doctor).output
+    assert "names layout turns (sweeps, 2026-11-30, 20 pinned passages)" in said
     assert (
         "names strategy list (sweeps, 2026-11-30, 20 pinned passages; GUTENGRAPH_NAMING is set and wins)"
-        in told
+        in said
     )
     profile_path(settings.home, identity).write_text("{")
     result = CliRunner().invoke(doctor)
@@ -168,7 +173,7 @@ def _scored(*each: float) -> Tally:
     return Tally(windows=len(each), each=list(each))
 
 
-def test_the_cliff_study_names_a_window_only_where_it_beats_the_pipelines_own(
+def test_the_cliff_study_names_a_strategy_only_where_it_beats_the_pipelines_own_and_never_a_window(
     settings: Settings, tmp_path: Path
 ) -> None:
     bench = Bench(
@@ -181,11 +186,13 @@ def test_the_cliff_study_names_a_window_only_where_it_beats_the_pipelines_own(
         command="",
         say=print,
     )
-    own, short = ("list, names", 500), ("list, names", 250)
-    clear = {own: _scored(*[0.3] * 20), short: _scored(*[0.6] * 20), ("label", 250): _scored(*[0.4] * 20)}
-    assert cliff.serves(bench, clear) == {"strategy": "list", "window_words": 250}
-    few = {own: _scored(0.3, 0.3), short: _scored(0.6, 0.6)}
+    own, label, short = ("list, names", 500), ("label", 500), ("list, names", 50)
+    clear = {own: _scored(*[0.3] * 20), label: _scored(*[0.6] * 20)}
+    assert cliff.serves(bench, clear) == {"strategy": "label", "window_words": None}
+    few = {own: _scored(0.3, 0.3), label: _scored(0.6, 0.6)}
     assert cliff.serves(bench, few) == {"strategy": None, "window_words": None}
+    other_text = {own: _scored(*[0.3] * 20), short: _scored(*[0.9] * 20)}  # 50 words name hardly anybody
+    assert cliff.serves(bench, other_text) == {"strategy": None, "window_words": None}
 
 
 def test_a_study_that_is_run_writes_the_profile_and_the_next_build_has_it(
