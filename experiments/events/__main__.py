@@ -1,6 +1,6 @@
 """Precision of the events that rules find, judged by hand.
 
-    gutengraph build 84 120 1342 1661 2701 105 121 174 45 541 161 768
+    gutengraph build 35 43 45 46 74 76 84 98 105 120 121 141 158 161 174 219 345 541 768 829 1342 1524 1661 1727 2641 2701 2891 16328 51635
     python -m experiments.events precision
     python -m experiments.events unchecked
 

@@ -32,8 +32,10 @@ CODE = (
     "gutengraph_assets.text.layout",
     "gutengraph_assets.text.sentences",
     "gutengraph_assets.text.windows",
+    "gutengraph_core.llm.ask",
     "gutengraph_core.llm.compiled",
     "gutengraph_core.llm.structured",
+    "gutengraph_core.names",
 )
 """What decides the names: the package itself, and what it reads the text, asks the model and reads the reply with."""
 

@@ -148,7 +148,7 @@ def _descriptions(body: str) -> list[_Description]:
 
 
 def _is_nobody(words: list[str], *, titled: bool) -> bool:
-    """`titled`: every word has a capital. Of two such words the book makes a name: 'the Time Traveller'."""
+    """`titled`: every word has a capital. Of two such words the book makes a name: 'the Clock Mender'."""
     last = words[-1]
     return (
         len(last) < 3

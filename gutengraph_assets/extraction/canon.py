@@ -6,6 +6,7 @@ they can be counted and asked for. What the words were is kept beside.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -56,12 +57,21 @@ _CANONICAL: dict[Field, dict[str, str]] = {
     }
     for name, synonyms in _SYNONYMS.items()
 }
+_NEGATED = re.compile(
+    r"\b(?:not|no|non|never|neither|nor|hardly|scarcely|barely|without|anything but|rather than|\w+n t)\b"
+)
+"""In words folded by `key`, where 'isn't' is 'isn t'."""
 _NOTHING = frozenset(("", "unknown", "none", "n a", "not stated", "unclear", "unspecified"))
 
 
 def says_nothing(answer: str) -> bool:
     """Whether an answer is empty or a word for not knowing."""
     return key(answer) in _NOTHING
+
+
+def is_negated(answer: str) -> bool:
+    """Whether an answer says what somebody or something is not: 'not a villain' names no role."""
+    return _NEGATED.search(key(answer)) is not None
 
 
 @dataclass
@@ -96,7 +106,9 @@ class Normaliser:
 
 
 def _only_one(folded: str, known: dict[str, str]) -> str | None:
-    """What a longer answer says, if its words point to one value only: 'the hero of the tale'."""
+    """What a longer answer says, if its words point to one value only ('the hero of the tale') and none is denied."""
+    if is_negated(folded):
+        return None
     padded = f" {folded} "
     found = {value for word, value in known.items() if len(word) > 2 and f" {word} " in padded}
     return found.pop() if len(found) == 1 else None

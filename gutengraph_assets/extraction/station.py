@@ -1,4 +1,4 @@
-"""What a person's names say of their station and of what they are: 'Lady Sturt', 'the Dormouse', 'the monster'."""
+"""What a person's names say of their station and of what they are: 'Lady Sturt', 'the Otter', 'the monster'."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _royal(rest: Sequence[str]) -> list[str]:
 def nature(people: Sequence[Person]) -> dict[str, str]:
     """Whether somebody is human, an animal, a creature or a spirit, where a name or a title says so.
 
-    'Black Dog' is a man's name; 'the Dormouse' is an animal.
+    'Grey Fox' is a man's name; 'the Otter' is an animal.
     """
     found: dict[str, str] = {}
     for person in people:

@@ -72,7 +72,7 @@ class PromptForm:
 
 
 PIPELINE = PromptForm()
-"""What the graph agent uses. `make lab STUDY=cypher` compares all forms on an instruct model; none was at hand for it
+"""What the graph agent uses. `make lab STUDY=cypher` compares all forms on an instruct model; not run with a real instruct model
 yet, so this is what is advised and not what was measured."""
 
 

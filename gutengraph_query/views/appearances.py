@@ -28,6 +28,10 @@ class Seen:
     def mentions(self, up_to: int | None) -> int:
         return sum(n for chapter, n in self.chapters.items() if _told(chapter, up_to))
 
+    def goes_on(self, up_to: int | None) -> bool:
+        """Whether a chapter after `up_to` mentions it too."""
+        return any(not _told(chapter, up_to) for chapter in self.chapters)
+
     def names(self, up_to: int | None) -> list[str]:
         """The names used by then, most frequent first; of those that differ by capitals alone, the commonest."""
         told = {

@@ -39,7 +39,10 @@ class Being(BaseModel):
         default=None, description="By an instruct model only, from a quote that stands."
     )
     arc: str | None = None
-    kind: str = Field(description="Of a place, thing or event, for instance 'vessel' or 'battle'.")
+    kind: str = Field(
+        description="Of a place, thing or event, for instance 'vessel' or 'battle'. Empty for an event of which a later "
+        "chapter than `up_to` tells too: a death may turn out to be a murder."
+    )
     mentions: int
     windows: int
     degree: int = Field(description="Distinct neighbours over the relations that are given.")
@@ -212,7 +215,7 @@ def _being(
         role=node.role if up_to is None else None,
         gender=node.gender,
         **traits,
-        kind=node.kind,
+        kind="" if node.label == "Event" and where.goes_on(up_to) else node.kind,
         mentions=node.mentions if up_to is None else where.mentions(up_to),
         windows=node.windows,
         degree=degree,

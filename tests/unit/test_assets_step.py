@@ -5,6 +5,7 @@ The book is French, so that no language model is asked; the embedder is a stand-
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +13,17 @@ from pathlib import Path
 import dagster as dg
 import pyarrow as pa
 import pytest
+from fakes import FakeLLM
 from small_mirror import put, put_french, put_story, rdf_of, text_of
 from small_models import Hashes, Words, made
 
+from gutengraph_assets import extraction
 from gutengraph_assets.assets import library as library_assets
-from gutengraph_assets.assets.vectors import ivf_pq_index
+from gutengraph_assets.assets.extraction import CODE, filtered_entities, window_names
+from gutengraph_assets.assets.graph import enriched_graph
+from gutengraph_assets.assets.vectors import embeddings_table, ivf_pq_index
 from gutengraph_assets.code_version import code_version
+from gutengraph_assets.extraction.ledger import Entry, Ledger
 from gutengraph_assets.gutenberg.acquire import acquire
 from gutengraph_assets.instance import open_instance
 from gutengraph_assets.resources import GutenGraph, Models, models_kept_open
@@ -25,7 +31,7 @@ from gutengraph_assets.runs import Run, run_job
 from gutengraph_assets.text.chunking import Chunk, chunk_table
 from gutengraph_core.embedding import EmbeddingIdentity
 from gutengraph_core.errors import SourceUnreachable
-from gutengraph_core.library import BookRecord, Library
+from gutengraph_core.library import BookRecord, Library, StepRecord
 from gutengraph_core.settings import Settings, load_settings
 
 BOOK = 8
@@ -221,6 +227,32 @@ def test_another_embedders_table_is_refused_before_anything_is_embedded(
     assert library.record(BOOK).status == "failed"
 
 
+def test_what_an_earlier_model_failed_at_makes_no_graph_again(
+    models: Models, library: Library, tmp_path: Path
+) -> None:
+    """The instruct model that failed is gone: nobody will ask again, so nothing is to be retried for ever."""
+    put_story(tmp_path / "mirror", 7)
+    models.__dict__["llm"] = FakeLLM(logprobs={" x": -1.0})
+    library.update(7, forced=True)  # the gate is not the subject
+    steps = [library_assets.raw_text, library_assets.chunks, embeddings_table]
+    steps += [window_names, filtered_entities, enriched_graph]
+
+    def make(*assets: dg.AssetsDefinition) -> StepRecord:
+        result = dg.materialize(
+            assets, instance=instance, partition_key="7", resources={"gutengraph": GutenGraph()}
+        )
+        assert result.success
+        return library.record(7).steps["enriched_graph"]
+
+    with open_instance(library) as instance:
+        instance.add_dynamic_partitions("books", ["7"])
+        before = make(*steps)
+        ledger = Ledger(library.path(7, "ledger.jsonl"), book=7)
+        with ledger.run("enrichment", basis="of another model") as run:
+            run.record(Entry(step="enrichment", item="7:heron", outcome="no_json", raw="?"))
+        assert make(enriched_graph).at == before.at
+
+
 def test_an_english_book_needs_its_model(
     instance: dg.DagsterInstance, library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,6 +269,24 @@ def test_an_english_book_needs_its_model(
     assert not library.path(7, "windows.parquet").exists()
     assert not library.path(7, "ledger.jsonl").exists()
     assert library.record(7).status == "failed"
+
+
+def test_the_code_of_the_names_is_all_that_their_package_reads_text_and_replies_with() -> None:
+    package = Path(extraction.__file__).parent
+    imported = {
+        node.module or ""
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom)
+    }
+    outside = {
+        name
+        for name in imported
+        if name.startswith(("gutengraph_assets.", "gutengraph_core.llm.", "gutengraph_core.names"))
+        and not name.startswith(extraction.__name__)
+    }
+    # What a model is comes by its identity, not by the code.
+    assert outside - {"gutengraph_core.llm.protocol", "gutengraph_core.llm.profile"} <= set(CODE)
 
 
 def test_the_code_version_changes_with_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

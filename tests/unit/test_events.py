@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from stories import text_of
 
+from experiments.events import __main__ as hand_checked
 from gutengraph_assets.extraction.entities import Entity, Person, locate
+from gutengraph_assets.extraction.events import find as find_module
+from gutengraph_assets.extraction.events import told as told_module
 from gutengraph_assets.extraction.events.find import FoundEvents, find_events
 from gutengraph_assets.extraction.events.told import with_told
 from gutengraph_assets.extraction.reading.chapters import Told
-from gutengraph_core.graph.schema import EVENT_KINDS
+from gutengraph_core.graph.schema import EVENT_KINDS, STATED
 from gutengraph_core.library import Kind
 from gutengraph_core.names import squeeze
 
@@ -105,9 +108,51 @@ def test_an_event_happens_at_its_place() -> None:
     assert (edge.type, edge.target, edge.rel) == ("happens_at", "Saltby", "INTERACTS_WITH")
 
 
-def test_non_fiction_has_events_with_a_name_of_their_own_only() -> None:
-    found = events("Amos died after the siege of Rochelle.", kind="non-fiction")
-    assert [event.name for event in found.events] == ["siege of Rochelle"]
+def test_non_fiction_has_events_with_a_name_of_their_own_or_a_place_only() -> None:
+    found = events(
+        "Amos died after the siege of Rochelle, and long after the Saltby murder.", kind="non-fiction"
+    )
+    assert [event.name for event in found.events] == ["siege of Rochelle", "murder in Saltby"]
+
+
+def test_names_of_one_slug_are_two_events() -> None:
+    body = "He fell at the battle of Bjørnholm. His son fell at the battle of Sønder."
+    found = events(body)
+    assert [e.name for e in found.events] == ["battle of Bjørnholm", "battle of Sønder"]
+    assert len({e.id for e in found.events}) == 2
+    assert all({m.entity for m in e.mentions} == {e.id} for e in found.events)
+
+
+def test_an_event_that_a_model_tells_takes_no_other_ones_id() -> None:
+    body = "He fell at the battle of Bjørnholm. His son fell at the battle of Sønder.\n\nMrs. Quill saw it."
+    found = events(body)
+    told = [Told("battle of Bjørnholm", "trial", "trial", 0, 8, ("Mrs. Quill",), None)]
+    both = with_told(text_of(body), found, told, book=7)
+    assert sorted(e.kind for e in both.events) == ["battle", "battle", "trial"]
+    assert len({e.id for e in both.events}) == 3
+    assert {m.start for e in both.events for m in e.mentions} == {
+        0,
+        body.index("battle of B"),
+        body.index("battle of S"),
+    }
+
+
+def test_what_is_not_measured_is_never_shown_as_stated() -> None:
+    assert told_module.CONFIDENCE < STATED
+
+
+def test_the_confidence_of_the_rules_is_the_share_that_hand_checks_found_right() -> None:
+    verdicts = list(hand_checked.verdicts().values())
+    assert set(verdicts) == {"right", "wrong"}
+    assert round(verdicts.count("right") / len(verdicts), 2) == find_module.CONFIDENCE
+
+
+def test_the_command_that_gives_the_precision_builds_every_book_that_was_judged() -> None:
+    (line,) = [
+        x for x in (hand_checked.__doc__ or "").splitlines() if x.strip().startswith("gutengraph build")
+    ]
+    judged = {book for book, _ in hand_checked.verdicts()}
+    assert {int(word) for word in line.split()[2:]} == judged
 
 
 def test_what_a_model_tells_of_the_same_death_is_no_second_event() -> None:

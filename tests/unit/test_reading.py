@@ -11,6 +11,7 @@ import pytest
 from stories import mentions_of, record_of, text_of, windows_of
 
 from gutengraph_assets.extraction.book_graph import BookGraph, build_book_graph
+from gutengraph_assets.extraction.canon import Field, Normaliser
 from gutengraph_assets.extraction.filter import filter_entities
 from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_assets.extraction.reading.book import STEPS, Reader, steps_read
@@ -225,3 +226,20 @@ def test_words_of_a_model_are_brought_to_the_vocabulary_only_where_they_point_to
     assert notion_name("Theme", "Guilt") == "guilt and remorse"
     assert notion_name("Theme", "family ties") == "family"
     assert notion_name("Theme", "geology") is None
+
+
+def test_an_answer_that_denies_a_word_is_none_of_it() -> None:
+    normaliser = Normaliser()
+    denied: list[tuple[Field, str]] = [
+        ("character_type", "not human"),
+        ("character_type", "non-human"),
+        ("role", "not a villain"),
+        ("role", "He isn\u2019t the hero"),
+        ("gender", "neither male nor known"),
+        ("social_class", "no gentleman"),
+    ]
+    assert [normaliser.take("7:amos", name, said) for name, said in denied] == [None] * len(denied)
+    assert normaliser.unknown == len(denied)
+    assert normaliser.take("7:amos", "role", "the villain of the tale") == "antagonist"
+    assert event_kind("no wedding") is None
+    assert notion_name("Theme", "not death at all") is None

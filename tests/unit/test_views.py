@@ -12,6 +12,7 @@ from gutengraph_assets.extraction.ledger import Ledger
 from gutengraph_core.errors import NotBuilt, UnknownPlace
 from gutengraph_core.graph.published import PublishedGraph
 from gutengraph_core.graph.read import Graph
+from gutengraph_core.graph.records import Node
 from gutengraph_core.library import Library
 from gutengraph_query.views import people
 from gutengraph_query.views.appearances import Appearances, Mention, Seen
@@ -63,6 +64,22 @@ def test_a_name_that_is_told_later_is_not_shown_before(built: Library) -> None:
     assert seen.names(3) == ["Miss Pell"]
     loud = Seen({1: 6}, {"LUCY": {1: 1}, "Miss Pell": {1: 2}, "Lucy": {1: 3}}, (0, 4))
     assert loud.names(1) == ["Lucy", "Miss Pell"]
+
+
+def test_what_an_event_turns_out_to_be_is_not_shown_before() -> None:
+    death = Node(
+        "7:event-x", "Event", "murder of Amos", ("murder of Amos",), "kept", None, None, "killing", 2, 2, 1
+    )
+    seen = Seen({1: 1, 9: 1}, {"Amos is dead": {1: 1}, "murder of Amos": {9: 1}}, (0, 12))
+    places = Appearances({death.id: seen}, ())
+
+    def shown(up_to: int | None) -> people.Being:
+        name = seen.shown_name(death.name, up_to)
+        return people._being(death, places, name, 1, up_to, {})
+
+    assert (shown(3).name, shown(3).kind) == ("Amos is dead", "")
+    assert (shown(9).name, shown(9).kind) == ("murder of Amos", "killing")
+    assert shown(None).kind == "killing"
 
 
 def test_degree_counts_the_relations_that_are_given(graph: Graph, built: Library) -> None:

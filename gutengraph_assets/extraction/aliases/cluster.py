@@ -139,3 +139,8 @@ class Clusters:
             return False
         best = next(owner for owner in owners if self.of(owner) is able[0])
         return self.join(name, best, rule)
+
+
+def by_weight(clusters: Clusters, names: Iterable[str]) -> list[str]:
+    """Names, the most frequent first."""
+    return sorted(names, key=lambda n: (-clusters.presence.count[n], n))

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gutengraph_assets.extraction.aliases import rungs, scene_rungs
 from gutengraph_assets.extraction.aliases.cluster import Clusters, Merge
 from gutengraph_assets.extraction.aliases.person_name import PersonName, parse_all
 from gutengraph_assets.extraction.aliases.presence import Presence
-from gutengraph_assets.extraction.aliases.rungs import LADDER
 from gutengraph_assets.extraction.book_text import BookText, Span
 from gutengraph_assets.extraction.gender import by_votes, pronoun_votes
 
+LADDER: tuple[Callable[[Clusters], None], ...] = (
+    rungs.spelling,
+    rungs.same_surname,
+    rungs.titled,
+    rungs.title,
+    rungs.containment,
+    rungs.nickname,
+    rungs.eldest,
+    rungs.courtesy,
+    rungs.royal,
+    scene_rungs.haunting,
+    rungs.initial,
+    rungs.clipped,
+    scene_rungs.household,
+    scene_rungs.described,
+)
+"""The rules that join names, the surest first."""
 OFTEN_MRS = 5
 """A Mrs. S named less often may be the Mrs. Charles S for short."""
 HER_HUSBAND = 0.5

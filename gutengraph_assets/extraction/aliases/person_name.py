@@ -63,7 +63,7 @@ _EPITHETS = frozenset("old young little poor dear good the late".split())
 _BYNAMES = frozenset(
     "long big black red fat lame blind honest handsome merry tall lucky wild mad crazy lazy".split()
 )
-"""Before a given name they stand for no other person's ('Long John'); else they are the name ('Black Dog')."""
+"""Before a given name they stand for no other person's ('Long John'); else they are the name ('Grey Fox')."""
 _BEFORE_GIVEN = frozenset("sir master dame aunt uncle cousin don sister brother".split())
 _BEFORE_EITHER = frozenset(
     "miss lady mother father king queen prince princess saint nurse mademoiselle lord".split()
@@ -215,8 +215,8 @@ def parse_all(mentions: Mapping[str, int]) -> dict[str, PersonName]:
 
 
 def _servants_mr(name: PersonName, parsed: Mapping[str, PersonName]) -> bool:
-    """'Mr. Edgar', as a servant says it: a given name, which somebody of the book bears before a surname, and no 'Mrs. Edgar'
-    anywhere but the wife of an Edgar. What the lists do not know is a given name if the book has a 'Mr. Hareton Hart' too."""
+    """'Mr. Oswin', as a servant says it: a given name, which somebody of the book bears before a surname, and no 'Mrs. Oswin'
+    anywhere but the wife of an Oswin. What the lists do not know is a given name if the book has a 'Mr. Torvel Hart' too."""
     word = name.rest[0]
     if name.titles[-1:] != ("mr",):
         return False

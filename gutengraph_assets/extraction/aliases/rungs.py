@@ -1,23 +1,18 @@
-"""The ladder of rules that joins the names of one person, the surest first.
-
-Measured pairwise on five novels (precision / recall after each): titles .71/.26, containment with one owner .73/.64,
-conflicts .93/.67, nicknames .95/.82, co-occurrence as a block .99/.82, the eldest Miss .99/.85.
-"""
+"""Rules that join two names of one person by the words they share: the same, a part, or another form of one."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from gutengraph_assets.extraction.aliases.cluster import PASSING, Cluster, Clusters
+from gutengraph_assets.extraction.aliases.cluster import PASSING, Cluster, Clusters, by_weight
 from gutengraph_assets.extraction.aliases.conflicts import RANKS
 from gutengraph_assets.extraction.aliases.given_names import are_variants, directly_tied, is_given
 from gutengraph_assets.extraction.aliases.person_name import PersonName
 from gutengraph_assets.extraction.aliases.presence import FAR_LEAST
+from gutengraph_assets.extraction.aliases.scene_rungs import always_near
 from gutengraph_assets.extraction.lexicon import GENERIC
 from gutengraph_core.names import key
-
-Rung = Callable[[Clusters], None]
 
 LEAST_ALONE = 2
 """A pet name without a surname that the text has once is as often somebody else's."""
@@ -31,16 +26,6 @@ CLIPPED_MOST_LEFT = 3
 """Letters: a shorter stump, or one that is nearly the whole name, is as often another name."""
 OFTENER = 5
 """Times a pet name may be more frequent than its owner before another of that given name is asked for."""
-HOUSE_WINDOWS = 15
-HOUSE_NEAR = 0.9
-HOUSE_SECOND = 0.6
-"""Tried on thirteen novels: with fewer windows or a looser share the father or the suitor is joined instead."""
-CALLED_WINDOWS, CALLED_NEAR = 8, 0.95
-"""Tried on twenty works: with fewer windows a guest of one chapter is taken for its host."""
-_CALLED = "the "
-_HAUNTS = frozenset("monster creature fiend daemon demon".split())
-"""Words of abuse or dread for one being; a ghost, a giant and a witch may be three."""
-_FORMAL = frozenset("miss mr dr captain colonel major lieutenant reverend".split())
 _COURTESY = frozenset("mr miss master".split())
 _FAMILIAR = frozenset("mr master miss old".split())
 _REIGNING = frozenset("king queen emperor empress duke duchess".split())
@@ -60,7 +45,7 @@ def spelling(clusters: Clusters) -> None:
 def titled(clusters: Clusters) -> None:
     """'Captain Hart' is the 'Captain John Hart' and no other of his family, if one bears that title."""
     parsed = clusters.parsed
-    for name in _by_weight(clusters, parsed):
+    for name in by_weight(clusters, parsed):
         mine = parsed[name]
         if not (mine.single and mine.titles and mine.titles[-1] not in ("miss", "mrs", "mr")):
             continue
@@ -75,9 +60,9 @@ def titled(clusters: Clusters) -> None:
 
 
 def title(clusters: Clusters) -> None:
-    """'Captain Ahab' and 'Ahab'; a bare surname goes to the man of that name."""
+    """'Captain Hart' and 'Hart'; a bare surname goes to the man of that name."""
     by_rest: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for name in _by_weight(clusters, clusters.parsed):
+    for name in by_weight(clusters, clusters.parsed):
         by_rest[clusters.parsed[name].core].append(name)
     for rest, names in by_rest.items():
         if not rest:
@@ -121,7 +106,7 @@ def _join_across_titles(clusters: Clusters, titled: list[str]) -> None:
 
 
 def containment(clusters: Clusters) -> None:
-    """A shorter form of a fuller name, if only one person owns it: 'Elizabeth', 'John Silver', 'Lord St. Simon'."""
+    """A shorter form of a fuller name, if only one person owns it: 'Lucy', 'John Hart', 'Lord St. Oswin'."""
     parsed = clusters.parsed
     longest_first = sorted(parsed, key=lambda n: (-len(parsed[n].rest), n))
     for name in longest_first:
@@ -132,10 +117,10 @@ def containment(clusters: Clusters) -> None:
             o for o in longest_first if len(parsed[o].rest) > len(mine.rest) and _shortens(mine, parsed[o])
         ]
         clusters.attach(name, owners, "containment")
-    for name in _by_weight(clusters, parsed):
+    for name in by_weight(clusters, parsed):
         mine = parsed[name]
         if not mine.single or _awaits_eldest(mine) or mine.rest[0] in GENERIC:
-            continue  # 'Young Man' is not the 'Medical Man'
+            continue  # 'Young Man' is not the 'Learned Man'
         owners = [
             o
             for o in longest_first
@@ -156,7 +141,7 @@ def containment(clusters: Clusters) -> None:
 def same_surname(clusters: Clusters) -> None:
     """Forms of one given name before one surname: 'Miss Eliza Hart' and 'Elizabeth Hart', 'R. Hart'."""
     parsed = clusters.parsed
-    for name in _by_weight(clusters, parsed):
+    for name in by_weight(clusters, parsed):
         mine = parsed[name]
         if mine.given is None or mine.surname is None:
             continue
@@ -177,7 +162,7 @@ def nickname(clusters: Clusters) -> None:
     A form that the lists tie directly wins over one that only shares a full name with it.
     """
     parsed = clusters.parsed
-    for name in _by_weight(clusters, parsed):
+    for name in by_weight(clusters, parsed):
         mine = parsed[name]
         if mine.given is None:
             continue
@@ -203,9 +188,9 @@ def _may_be_short_for(mine: PersonName, other: PersonName) -> bool:
 
 
 def eldest(clusters: Clusters) -> None:
-    """'Miss Bennet' is the eldest of the sisters: the one never called 'Miss First', then the most mentioned."""
+    """'Miss Hart' is the eldest of the sisters: the one never called 'Miss First', then the most mentioned."""
     parsed = clusters.parsed
-    for name in _by_weight(clusters, parsed):
+    for name in by_weight(clusters, parsed):
         mine = parsed[name]
         if not _awaits_eldest(mine):
             continue
@@ -222,7 +207,7 @@ def eldest(clusters: Clusters) -> None:
 def courtesy(clusters: Clusters) -> None:
     """A bare given name or a pet name that no other rung could place is his lordship's, if only one has it."""
     parsed = clusters.parsed
-    for name in _by_weight(clusters, parsed):
+    for name in by_weight(clusters, parsed):
         if parsed[name].single and len(clusters.of(name).names) == 1:
             word = parsed[name].rest[0]
             grand = [o for o in parsed if parsed[o].given and _too_grand(parsed[name], parsed[o])]
@@ -230,15 +215,15 @@ def courtesy(clusters: Clusters) -> None:
                 o
                 for o in grand
                 if parsed[o].given == word
-                or (are_variants(word, parsed[o].given or "") and _always_near(clusters, name, o))
+                or (are_variants(word, parsed[o].given or "") and always_near(clusters, name, o))
             ]
             clusters.attach(name, owners, "given_name", far_least=1)
 
 
 def royal(clusters: Clusters) -> None:
-    """'the King' is the King of Denmark, if the book has one 'King of' anywhere."""
+    """'the King' is the King of Saltby, if the book has one 'King of' anywhere."""
     parsed = clusters.parsed
-    for name in _by_weight(clusters, parsed):
+    for name in by_weight(clusters, parsed):
         mine = parsed[name]
         word = mine.rest[0] if mine.single else "".join(mine.titles[-1:]) if mine.bare_title else ""
         if word not in _REIGNING:
@@ -248,22 +233,10 @@ def royal(clusters: Clusters) -> None:
             clusters.attach(name, owners, "title", far_least=IN_PASSING)
 
 
-def haunting(clusters: Clusters) -> None:
-    """'the monster' and 'the fiend': a book is seldom haunted by two."""
-    parsed = clusters.parsed
-    haunts = [
-        n
-        for n in _by_weight(clusters, parsed)
-        if n.islower() and parsed[n].rest[-1:] and parsed[n].rest[-1] in _HAUNTS
-    ]
-    for other in haunts[1:]:
-        clusters.join(haunts[0], other, "haunting", blocks=False)
-
-
 def initial(clusters: Clusters) -> None:
-    """'Colonel F' is Colonel Forster, if one colonel's surname begins so."""
+    """'Colonel H' is Colonel Hart, if one colonel's surname begins so."""
     parsed = clusters.parsed
-    for name in _by_weight(clusters, parsed):
+    for name in by_weight(clusters, parsed):
         mine = parsed[name]
         if not (mine.single and mine.titles and len(mine.rest[0]) == 1):
             continue
@@ -278,9 +251,9 @@ def initial(clusters: Clusters) -> None:
 
 
 def clipped(clusters: Clusters) -> None:
-    """Forms that no list has: 'Hucky' of 'Huck', 'Fedal' of 'Fedallah'."""
+    """Forms that no list has: 'Tolly' of 'Toll', 'Zebed' of 'Zebedoram'."""
     parsed = clusters.parsed
-    for name in _by_weight(clusters, parsed):
+    for name in by_weight(clusters, parsed):
         mine = parsed[name]
         if not mine.single or (mine.titles and mine.titles[-1] not in _FAMILIAR):
             continue
@@ -306,82 +279,6 @@ def _is_clipped(short: str, full: str) -> bool:
     )
 
 
-def household(clusters: Clusters) -> None:
-    """'Miss Hart' and 'Lucy', where the book never writes 'Lucy Hart': she is often named so, nearly always in Lucy's
-    scenes, never beside her, and nobody else known by a given name alone is always there too."""
-    parsed = clusters.parsed
-    for name in _by_weight(clusters, parsed):
-        mine, group = parsed[name], clusters.of(name)
-        if not (mine.single and mine.titles[-1:] and mine.titles[-1] in _FORMAL) or mine.given is not None:
-            continue
-        if any(parsed[n].given for n in group.names):
-            continue
-        windows = clusters.presence.scenes(group.names)
-        if len(windows) < HOUSE_WINDOWS:
-            continue
-        near: list[tuple[float, str]] = []
-        for other in clusters:
-            if other is group or not _known_by_given_name(clusters, other):
-                continue
-            if clusters.gender(other) != clusters.gender(group) and clusters.gender(other):
-                continue
-            share = clusters.presence.share_near(windows, clusters.presence.scenes(other.names))
-            near.append((share, other.names[0]))
-        near.sort(reverse=True)
-        if not near or near[0][0] < HOUSE_NEAR or (len(near) > 1 and near[1][0] > HOUSE_SECOND):
-            continue
-        theirs = clusters.of(near[0][1])
-        together = clusters.presence.together(group.names, theirs.names)
-        most = len(clusters.presence.scenes(theirs.names))
-        if clusters.gender(theirs) == clusters.gender(group) and most >= len(windows) and together <= 1:
-            clusters.join(name, near[0][1], "household", blocks=False)
-
-
-def described(clusters: Clusters) -> None:
-    """'the painter' and 'Basil Hart': in every scene of the one the other is named too, and never in one sentence with him,
-    and of nobody else so much can be said. Whom a story calls by his calling it names beside everybody but himself."""
-    for name in _by_weight(clusters, clusters.parsed):
-        group = clusters.of(name)
-        if not all(n.startswith(_CALLED) for n in group.names):
-            continue
-        scenes = clusters.presence.scenes(group.names)
-        if len(scenes) < CALLED_WINDOWS:
-            continue
-        able = [
-            other
-            for other in clusters
-            if other is not group
-            and not any(n.startswith(_CALLED) for n in other.names)
-            and clusters.mentions(other) >= clusters.mentions(group)
-            and not clusters.presence.together(group.names, other.names)
-            and clusters.presence.share_near(scenes, clusters.presence.scenes(other.names)) >= CALLED_NEAR
-        ]
-        if len(able) == 1:
-            clusters.join(name, able[0].names[0], "described", blocks=False)
-
-
-def _known_by_given_name(clusters: Clusters, cluster: Cluster) -> bool:
-    return all(clusters.parsed[n].surname is None and clusters.parsed[n].single for n in cluster.names)
-
-
-LADDER: tuple[Rung, ...] = (
-    spelling,
-    same_surname,
-    titled,
-    title,
-    containment,
-    nickname,
-    eldest,
-    courtesy,
-    royal,
-    haunting,
-    initial,
-    clipped,
-    household,
-    described,
-)
-
-
 def _in_passing(clusters: Clusters, a: str, b: str) -> bool:
     """Whether one is a bare name that the text has once: it then says little, unless it stands beside the other person,
     who is not called by a bare given name otherwise."""
@@ -396,7 +293,7 @@ def _in_passing(clusters: Clusters, a: str, b: str) -> bool:
 
 
 def _beside_his_given_name(clusters: Clusters, surname: str, full: str) -> bool:
-    """Whether the book has the full name's bearer by his given name beside the other: 'Linton' beside 'Heathcliff'."""
+    """Whether the book has the full name's bearer by his given name beside the other: 'Hart' beside 'Torvel'."""
     given = clusters.parsed[full].given
     return any(
         clusters.presence.side_by_side(surname, other)
@@ -405,16 +302,9 @@ def _beside_his_given_name(clusters: Clusters, surname: str, full: str) -> bool:
     )
 
 
-def _always_near(clusters: Clusters, name: str, other: str) -> bool:
-    """Whether hardly a scene that has the name is far from one that has the other's; a few scenes say nothing."""
-    own = clusters.presence.scenes([name])
-    theirs = clusters.presence.scenes(clusters.of(other).names)
-    return len(own) >= CALLED_WINDOWS and clusters.presence.share_near(own, theirs) >= HOUSE_NEAR
-
-
 def _outshone(clusters: Clusters, a: str, b: str) -> bool:
     """Whether one is a pet name far oftener in the book than the other, a full name, and somebody else of that given name is far
-    oftener there too: 'Harry' is not the Henry Ashton who is named once, where a Lord Henry is on every page."""
+    oftener there too: 'Ned' is not the Edmund Hart who is named once, where a Lord Edward is on every page."""
     parsed = clusters.parsed
     for pet, full in ((a, b), (b, a)):
         times, owner = clusters.presence.count[pet], clusters.of(full)
@@ -436,10 +326,6 @@ def _outshone(clusters: Clusters, a: str, b: str) -> bool:
 def _too_grand(mine: PersonName, other: PersonName) -> bool:
     """Her ladyship is hardly called by her bare given name, which is as often another woman's."""
     return not mine.titles and mine.given is not None and bool(_GRAND & set(other.titles))
-
-
-def _by_weight(clusters: Clusters, names: Iterable[str]) -> list[str]:
-    return sorted(names, key=lambda n: (-clusters.presence.count[n], n))
 
 
 def _awaits_eldest(name: PersonName) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gutengraph_assets.extraction.book_text import BookText, Span
@@ -80,19 +80,21 @@ class FoundEvents:
 def find_events(
     text: BookText, people: Sequence[Entity], others: Sequence[Entity], *, book: int, kind: Kind
 ) -> FoundEvents:
-    """The book's events, in reading order. In non-fiction only those with a name of their own."""
+    """The book's events, in reading order. In non-fiction only those with a name of their own or of a place of the book: whom
+    it names are mostly people of whom it tells nothing else."""
     anchors = {e.id: e for e in others if e.label == "Location" and e.kind != "vessel"}
     if kind != "non-fiction":
         anchors |= {e.id: e for e in people if e.standing == "cast"}
     found = FoundEvents()
     dropped: Counter[str] = Counter()
-    ids: Counter[str] = Counter()
+    taken: set[str] = set()
     gathered = _gathered(_sightings(text, anchors.values(), people))
     for sightings in sorted(gathered, key=lambda s: (s[0].start, s[0].name)):
         same = _from_the_first_fact(text, sightings, dropped)
         if not same:
             continue
-        event = _event(same, anchors, book, ids)
+        event = _event(same, book, taken)
+        taken.add(event.id)
         found.events.append(event)
         found.normalised += sum(s.noun != event.kind for s in same)
         if anchor := anchors.get(same[0].anchor or ""):
@@ -173,14 +175,22 @@ def _gathered(sightings: Iterable[Sighting]) -> list[list[Sighting]]:
     return [sorted(same, key=lambda s: (s.start, s.end)) for same in by_event.values()]
 
 
-def _event(same: Sequence[Sighting], anchors: dict[str, Entity], book: int, ids: Counter[str]) -> Entity:
+def event_id(book: int, name: str, taken: Container[str]) -> str:
+    """The id of an event of this name, with the least number from 2 on that makes it none of `taken`."""
+    plain = id_ = f"{book}:event-{slug(name)}"
+    number = 1
+    while id_ in taken:
+        number += 1
+        id_ = f"{plain}-{number}"
+    return id_
+
+
+def _event(same: Sequence[Sighting], book: int, taken: Container[str]) -> Entity:
     kinds = Counter(s.kind for s in same)
     kind = next((end for end in ENDS if end in kinds), same[0].kind)
     names = Counter(s.name for s in same if s.kind == kind)
     name = min(names, key=lambda n: (-names[n], n))
-    ids[name] += 1
-    plain = f"{book}:event-{slug(name)}"
-    id_ = plain if ids[name] == 1 else f"{plain}-{ids[name]}"
+    id_ = event_id(book, name, taken)
     spans = {(s.start, s.end): s for s in same}
     mentions = tuple(Mention(id_, s.name, *span) for span, s in sorted(spans.items()))
     return Entity(id_, "Event", name, (name,), "kept", kind, mentions)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.entities import Entity, Mention
-from gutengraph_assets.extraction.events.find import FoundEvents
+from gutengraph_assets.extraction.events.find import FoundEvents, event_id
 from gutengraph_assets.extraction.events.lexicon import ENDS
 from gutengraph_assets.extraction.reading.chapters import Told
 from gutengraph_assets.extraction.relations.find import Relation
@@ -16,7 +15,7 @@ from gutengraph_core.graph.schema import HAPPENS_AT, TAKES_PART
 from gutengraph_core.names import slug, squeeze
 
 CONFIDENCE = 0.7
-"""Not measured, as no instruct model runs where this was made: 'likely', never 'stated'."""
+"""Not measured, as it was not run with a real instruct model: 'likely', never 'stated'. `how` says 'model:chapter'."""
 _ONCE = frozenset((*ENDS, "birth", "burial"))
 """What happens to somebody once in a life: told again, in whatever words, it is the same."""
 
@@ -26,15 +25,12 @@ def with_told(text: BookText, found: FoundEvents, told: Sequence[Told], *, book:
     events = {event.id: event for event in found.events}
     edges = {(e.source, e.type, e.target): e for e in found.edges}
     once = {(_once(e.kind), edge.source): e.id for edge in found.edges if (e := events.get(edge.target))}
-    ids: Counter[str] = Counter()
     by_name = {(e.kind, slug(e.name)): e.id for e in found.events}
     for one in told:
         same = [once[pair] for who in one.people if (pair := (_once(one.kind), who)) in once and pair[0]]
         id_ = same[0] if same else by_name.get((one.kind, slug(one.name)))
         if id_ is None:
-            plain = f"{book}:event-{slug(one.name)}"
-            ids[plain] += 1
-            id_ = plain if plain not in events else f"{plain}-{ids[plain] + 1}"
+            id_ = event_id(book, one.name, events)
             events[id_] = Entity(id_, "Event", one.name, (one.name,), "kept", one.kind, ())
             by_name[one.kind, slug(one.name)] = id_
             if len(one.people) == 1 and _once(one.kind):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from gutengraph_assets.extraction.book_text import BookText, Span
+from gutengraph_assets.extraction.canon import is_negated
 from gutengraph_assets.extraction.entities import Entity, Person
 from gutengraph_assets.extraction.grounding import NOT_IN_TEXT
 from gutengraph_assets.extraction.ledger import StepRun
@@ -194,7 +195,7 @@ def event_kind(answer: str) -> str | None:
     kinds = Counter(
         kind for word in said if (kind := word if word in EVENT_KINDS else KIND_OF_NOUN.get(word))
     )
-    return next(iter(kinds)) if len(kinds) == 1 else None
+    return next(iter(kinds)) if len(kinds) == 1 and not is_negated(answer) else None
 
 
 def notion_name(label: NotionLabel, answer: str) -> str | None:
@@ -205,7 +206,7 @@ def notion_name(label: NotionLabel, answer: str) -> str | None:
         return names[said]
     telling = set(said.split(" ")) - _SMALL
     found = {name for known, name in names.items() if telling & (set(known.split(" ")) - _SMALL)}
-    return found.pop() if len(found) == 1 else None
+    return found.pop() if len(found) == 1 and not is_negated(answer) else None
 
 
 _SMALL = frozenset("the and of a an in".split())
