@@ -275,7 +275,7 @@ class _Hunt:
         return not token.heading and not shouting and len(low) > 2
 
     def _split(self, run: list[int]) -> list[list[int]]:
-        """A title inside a run begins another name ('told Mary Mr. Bennet'), unless titles are heaped."""
+        """A title inside a run begins another name ('told Mary Mr. Hart'), unless titles are heaped."""
         parts = [[run[0]]]
         for position, at in enumerate(run[1:], start=1):
             low = self._tokens[at].low

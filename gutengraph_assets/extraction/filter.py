@@ -156,7 +156,7 @@ def _admit_families(rows: list[dict[str, Any]], kind: Kind) -> None:
 
 def display_name(names: Sequence[PersonName], mentions: Mapping[str, int]) -> str:
     """The name to show: the fullest form that the text uses more than in passing, without a courtesy title
-    where there is a given name ('Elizabeth Bennet'), with its title where there is none ('Mr. Bennet')."""
+    where there is a given name ('Lucy Hart'), with its title where there is none ('Mr. Hart')."""
     most = max(mentions.values())
 
     def rank(name: PersonName) -> tuple[bool, int, int, str]:

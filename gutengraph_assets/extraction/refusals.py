@@ -135,7 +135,7 @@ class Refusals:
 
 
 def plurals(body: str, spans: list[tuple[str, int]]) -> set[str]:
-    """Keys of families: 'the Bennets', 'the two Miss Steeles'. `spans`: key and start of each span of the
+    """Keys of families: 'the Harts', 'the two Miss Harts'. `spans`: key and start of each span of the
     book."""
     counts = Counter(key for key, _ in spans)
     stems = {key.split(" ")[-1] for key in counts}

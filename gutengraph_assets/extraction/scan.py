@@ -118,7 +118,7 @@ def _joins(gap: str, last: Token, wide: str, low: str, shape: Shape) -> bool:
         return of_place and wide[2:].isspace()
     if bare.isspace():
         return True
-    # 'Mr. Bennet', 'J. Smith', 'St. John', 'J.M. Barrie'; the pronoun at a sentence's end is no initial.
+    # 'Mr. Hart', 'J. Smith', 'St. John', 'J.M. Hart'; the pronoun at a sentence's end is no initial.
     return bare.strip() == "." and is_abbreviation(last.low, last.shape) and last.low not in ("i", "no")
 
 

@@ -12,7 +12,7 @@ from gutengraph_assets.extraction.aliases.presence import FAR_LEAST, Presence
 PASSING = 2
 OFTEN = 2
 """A fuller name that stands twice at most makes nobody's short name ambiguous, if another owner is twice as
-frequent: 'Lydia Wickham' once beside 'Lydia Bennet'."""
+frequent: 'Lucy Pell' once beside 'Lucy Hart'."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from gutengraph_core.names import key
 LEAST_ALONE = 2
 """A pet name without a surname that the text has once is as often somebody else's."""
 IN_PASSING = 100
-"""'Miss Emma' once in that many mentions is a servant's or an old friend's way of speaking."""
+"""'Miss Lucy' once in that many mentions is a servant's or an old friend's way of speaking."""
 BOY_SHARE = 0.1
 HARDLY = 8
 """A sister named that many times less than another is not the 'Miss S' of the book."""
