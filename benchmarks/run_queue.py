@@ -202,7 +202,7 @@ def page(result: dict[str, Any]) -> str:
     ]
     return f"""# What a backfill through the queue costs besides its steps
 
-`python -m benchmarks.run_queue build`, then `report`, on {result["cores"]} cores, {result["memory_gb"]} GB, no GPU, {result["date"]}, at a load of {result["load"]} over a
+`python -m benchmarks.run_queue build`, then `report`, on {result["cores"]} cores, {result["memory_gb"]} GB, {result["date"]}, at a load of {result["load"]} over a
 quarter of an hour. A backfill from Dagster's page launches a process a book, which imports Dagster and opens the models anew;
 `gutengraph build` makes all books in one process ([backfill.md](backfill.md)).
 

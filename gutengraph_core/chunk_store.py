@@ -94,7 +94,7 @@ def store_failures(what: str, *, book: int | None = None) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError, ValueError) as error:
-        text = str(error)
+        text = str(error).strip() or type(error).__name__
         if "No space left" in text or "os error 28" in text:
             raise DataFolderError(
                 "The disk is full while writing passages.",

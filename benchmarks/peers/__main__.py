@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from gutengraph_core.files import write_json, write_text
 HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE.parent
 RESULTS = HERE / "peers.json"
+_PLAIN = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ")
 _FOLDER = click.option(
     "--into",
     "folder",
@@ -165,7 +166,7 @@ def _run(peer: Peer, folder: Path, job: Job, served: Served, given: Excerpt, *, 
         process = subprocess.Popen(
             [str(python_of(peer, folder)), str(RUNNERS / peer.runner), str(place / "job.json")],
             cwd=place,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            env=environment(peer, place),
             stdout=words,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # it may have children
@@ -173,11 +174,13 @@ def _run(peer: Peer, folder: Path, job: Job, served: Served, given: Excerpt, *, 
         try:
             code = process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
             note = f"stopped after {seconds} s"
         else:
             note = f"failed after {time.monotonic() - began:.0f} s: {_last_words(log)}" if code else ""
+        finally:  # also when this is broken off: Ctrl-C does not reach another session
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
     after = served.tokens()
     out = Path(job.out)
     output = (
@@ -189,6 +192,15 @@ def _run(peer: Peer, folder: Path, job: Job, served: Served, given: Excerpt, *, 
         note += ", before the text was read"
     line = counted(output, given.gold, tokens=(after[0] - before[0], after[1] - before[1]), note=note)
     return line if output.read_seconds is not None else replace(line, read_seconds=None)
+
+
+def environment(peer: Peer, place: Path) -> dict[str, str]:
+    """What a runner sees of the environment: other people's code gets no token or key of whoever runs it, and `place`
+    as its home."""
+    if not peer.packages:  # our own, in our own environment
+        return {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    plain = {name: os.environ[name] for name in _PLAIN if name in os.environ}
+    return {**plain, "HOME": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _last_words(log: Path) -> str:
@@ -228,7 +240,7 @@ def _report() -> None:
             f"## {sample['title']}, first {sample['words']:,} words\n",
             f"`python -m benchmarks.peers run --book {sample['book']} --words {sample['asked']}`: {here[0]['people']} people, "
             f"{here[0]['pairs']} relations and {here[0]['questions']} questions of the gold stand in it. "
-            f"{shape['cores']} cores, {shape['memory_gb']} GB, no GPU, {shape['date']}; at most {limits['seconds']} s a peer, "
+            f"{shape['cores']} cores, {shape['memory_gb']} GB, {shape['date']}; at most {limits['seconds']} s a peer, "
             f"{limits['reply_tokens']} tokens a reply, context {limits['context']:,}.\n",
             table(_HEAD, [_cells(line) for line in here]),
             "",

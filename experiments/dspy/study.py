@@ -174,7 +174,7 @@ def _compile(
     try:
         return compile_task(task, bench.llm, optimiser, train=train, validate=validate)
     except DSPyError as error:
-        return str(error).splitlines()[0]
+        return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _artefact(bench: Bench, task: CompiledTask, found: Compiled, parts: Split) -> CompiledPrompt:

@@ -89,11 +89,21 @@ def _told(agreed: Agreement) -> str:
 
 
 def _precision(judged: Sequence[Judged]) -> str:
-    found = _right(judged)
-    if found["interval"] is None:
+    if not judged:
         return "the library has no relation."
+    found, silent = _right(judged), _silent(judged)
+    left_out = f"; {silent} of {len(judged)} got no verdict and are left out" if silent else ""
+    if found["interval"] is None:
+        return f"no precision{left_out}."
     low, high = found["interval"]
-    return f"{found['hits']} of {found['of']} relations are right, precision {found['value']:.2f} ({low:.2f} to {high:.2f})."
+    return (
+        f"{found['hits']} of {found['of']} relations are right, precision {found['value']:.2f} "
+        f"({low:.2f} to {high:.2f}){left_out}."
+    )
+
+
+def _silent(judged: Sequence[Judged]) -> int:
+    return sum(one.verdict is None for one in judged)
 
 
 def _right(judged: Sequence[Judged]) -> Share:
@@ -104,6 +114,7 @@ def _right(judged: Sequence[Judged]) -> Share:
 
 def _agreement_row(judged: Sequence[Judged], agreed: Agreement) -> Row:
     return _row("read by hand, half of them wrong", _right(judged)) | {
+        "no verdict": _silent(judged),
         "agreement": agreed.share,
         "kappa": agreed.kappa,
     }
@@ -115,7 +126,10 @@ def _library_rows(judged: Sequence[Judged]) -> list[Row]:
         "library, stated": [one for one in judged if one.claim.confidence >= STATED],
         "library, likely": [one for one in judged if one.claim.confidence < STATED],
     }
-    return [_row(f"{what}: judged right", _right(part)) for what, part in parts.items()]
+    return [
+        _row(f"{what}: judged right", _right(part)) | {"no verdict": _silent(part)}
+        for what, part in parts.items()
+    ]
 
 
 def _gold_rows(bench: Bench, here: Brains) -> list[Row]:
@@ -142,6 +156,7 @@ def _row(what: str, found: Share) -> Row:
         "relations": what,
         "of": found["of"],
         "right": found["hits"],
+        "no verdict": None,
         "share": found["value"],
         "from": low,
         "to": high,

@@ -34,7 +34,7 @@ class ListNaming(WindowedNaming[NameList]):
         self._layout = settings.list_layout
         self._style = settings.list_prompt
         self._instruct = llm.identity.instruct
-        self._compiled = load_compiled(settings.compiled_prompts, "names", llm.identity)
+        self._compiled = load_compiled(settings.compiled_prompts, "names", llm.identity, reply=NameList)
         self._examples = EXAMPLE_KEYS if self._instruct else frozenset[str]()
         if self._compiled is not None:
             self._examples = names_of(self._compiled.demos)

@@ -53,8 +53,11 @@ class CompiledPrompt(BaseModel):
         return self.model == str(identity)
 
 
-def load_compiled(folder: Path | None, task: Task, identity: ModelIdentity) -> CompiledPrompt | None:
-    """A folder's prompt for a task; None where no folder is set or it has none for the task.
+def load_compiled(
+    folder: Path | None, task: Task, identity: ModelIdentity, *, reply: type[BaseModel] | None = None
+) -> CompiledPrompt | None:
+    """A folder's prompt for a task; None where no folder is set or it has none for the task. `reply` is what a reply to
+    the task must be: each worked example is held against it.
 
     Raises SettingsError if there is no such folder or the file cannot be used, WrongModel if it was compiled for
     another model.
@@ -81,7 +84,22 @@ def load_compiled(folder: Path | None, task: Task, identity: ModelIdentity) -> C
             f"{path} was compiled for {compiled.task} by {compiled.model}, not for {task} by {identity}.",
             remedy="Compile for this model (`make lab STUDY=dspy LLM=…`), or unset GUTENGRAPH_COMPILED_PROMPTS.",
         )
+    if reply is not None:
+        _check_demos(compiled.demos, reply, path)
     return compiled
+
+
+def _check_demos(demos: Sequence[Demo], reply: type[BaseModel], path: Path) -> None:
+    for n, demo in enumerate(demos, start=1):
+        try:
+            reply.model_validate(demo.reply)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise SettingsError(
+                f"The compiled prompt {path} cannot be used (worked example {n}, {where}: {first['msg']}).",
+                remedy="Compile it again, or unset GUTENGRAPH_COMPILED_PROMPTS.",
+            ) from None
 
 
 def compiled_path(folder: Path, task: Task) -> Path:

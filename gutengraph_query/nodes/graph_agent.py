@@ -11,6 +11,7 @@ from gutengraph_core.graph.records import Edge, book_of
 from gutengraph_core.llm.compiled import load_compiled
 from gutengraph_query.brains import Brains, GraphView, brains
 from gutengraph_query.nodes.common import Update, count, message, spent, timed
+from gutengraph_query.prompts.cypher import CypherReply
 from gutengraph_query.retrieval.any_graph import AnyGraph
 from gutengraph_query.retrieval.cypher import Written, cells, told, write_and_run
 from gutengraph_query.retrieval.edges import edge_quote
@@ -133,7 +134,7 @@ def _model_query(search: _Search) -> str:
     llm = search.here.instructed()
     if llm is None:
         return ""
-    compiled = load_compiled(search.here.settings.compiled_prompts, "cypher", llm.identity)
+    compiled = load_compiled(search.here.settings.compiled_prompts, "cypher", llm.identity, reply=CypherReply)
     written = write_and_run(
         search.question.text, title=search.title, llm=llm, run=search.here.worker.run, compiled=compiled
     )

@@ -46,6 +46,24 @@ def test_another_models_prompt_is_refused_and_so_is_a_missing_folder(
     assert load_compiled(tmp_path, "cypher", FakeLLM().identity) is None
 
 
+def test_a_worked_example_that_is_no_reply_is_refused_when_it_is_loaded(
+    settings: Settings, tmp_path: Path
+) -> None:
+    by_hand = CompiledPrompt(
+        task="names",
+        model="m",
+        digest="a1",
+        instructions=BETTER,
+        demos=[Demo(given="Ada came.", reply={"people": 3, "places": [], "objects": []})],
+        optimiser="x",
+        trained_on=[],
+    )
+    save_compiled(by_hand, tmp_path)
+    use = settings.model_copy(update={"compiled_prompts": tmp_path})
+    with pytest.raises(SettingsError, match=r"names\.json.*worked example 1, people: .*Compile it again"):
+        choose_strategy(FakeLLM(digest="a1", logprobs={}), use)
+
+
 def test_a_compiled_prompt_for_cypher_is_what_the_graph_agent_asks() -> None:
     demo = Demo(given="Who is the mate?", reply={"template": "none", "arguments": [], "cypher": "MATCH (x)"})
     prompt = CompiledPrompt(

@@ -16,6 +16,7 @@ from experiments.judge import claims as claims_module
 from experiments.judge import study as judging
 from experiments.judge.agreement import agreement, kappa
 from experiments.judge.claims import Claim, around, hand_read
+from experiments.judge.verdicts import Judged
 from experiments.lab.sample import load_novel
 from gutengraph_core.errors import BadText, NotBuilt, SettingsError
 from gutengraph_core.llm import open_llm
@@ -89,6 +90,15 @@ def test_a_judge_that_agrees_judges_the_library(
     assert "&lt;b&gt;It says so." in page
     assert "<mark>Then he kissed Lettice Larkham</mark>" in page
     assert "class=differs" not in page
+
+
+def test_relations_without_a_verdict_are_told() -> None:
+    claim = Claim(0, 3, "Kit", "loves", "Lettice Larkham", "Kit walked on.", 0, 3, confidence=0.95)
+    read = [Judged(claim, verdict, "") for verdict in ("right", None, None)]
+    assert judging._precision(read).endswith("2 of 3 got no verdict and are left out.")
+    (every, stated, likely) = judging._library_rows(read)
+    assert (every["of"], every["no verdict"], stated["no verdict"], likely["no verdict"]) == (1, 2, 2, 0)
+    assert judging._precision(read[1:]) == "no precision; 2 of 2 got no verdict and are left out."
 
 
 def test_a_judge_that_says_yes_to_all_is_refused_and_shown(shelf: Path, settings: Settings) -> None:

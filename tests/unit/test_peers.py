@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -108,6 +110,34 @@ def test_a_peer_that_fails_gets_a_line_with_its_last_words(
     line = run_with("raise RuntimeError('no such model')", tmp_path, monkeypatch)
     assert line["stage"] == "started"
     assert "RuntimeError: no such model, before the text was read" in str(line["note"])
+
+
+def test_a_run_that_is_broken_off_leaves_no_peer_at_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_work: list[int] = []
+
+    class BrokenOff(subprocess.Popen[bytes]):
+        def wait(self, timeout: float | None = None) -> int:
+            if timeout is not None:
+                at_work.append(self.pid)
+                raise KeyboardInterrupt
+            return super().wait()
+
+    monkeypatch.setattr(subprocess, "Popen", BrokenOff)
+    with pytest.raises(AssertionError, match="Aborted"):
+        run_with("import time\ntime.sleep(60)", tmp_path, monkeypatch)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(at_work[0], 0)
+
+
+def test_other_peoples_code_sees_no_secret_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANGSMITH_API_KEY", "a secret")
+    seen = peers.environment(environments.PEERS["lightrag"], tmp_path)
+    assert "a secret" not in seen.values()
+    assert (seen["PATH"], seen["HOME"]) == (os.environ["PATH"], str(tmp_path))
 
 
 def test_a_peer_that_cannot_be_installed_gets_a_line_too(
