@@ -1,1 +1,1 @@
-"""Neighbours of GutenGraph on the same text and with the same model: `python -m benchmarks.peers --help`."""
+"""Neighbours of GutenGraph on the same text, those that take a model with the same one: `python -m benchmarks.peers --help`."""

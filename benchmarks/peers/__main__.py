@@ -1,4 +1,4 @@
-"""Peers on the same text, with the same model, judged by the same gold.
+"""Peers on the same text, judged by the same gold; those that take a model get the same one.
 
     python -m benchmarks.peers setup            an environment for each, under build/peers
     python -m benchmarks.peers run              all of them on the first words of a gold book
