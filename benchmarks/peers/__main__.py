@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import psutil
 
 from benchmarks.machine import machine, table
 from benchmarks.peers.adapter import Counted, counted
@@ -121,7 +122,8 @@ def run(
                 peer, folder.absolute(), given, seconds=seconds, reply_tokens=reply_tokens, record=record
             )
         _say(f"{peer.name}: {line.stage}, {line.note}")
-        _keep({**line.document(), "sample": sample, "limits": limits, "machine": machine()})
+        load = round(psutil.getloadavg()[0], 1)
+        _keep({**line.document(), "sample": sample, "limits": limits, "machine": machine(), "load": load})
     _report()
 
 
@@ -242,11 +244,17 @@ def _report() -> None:
             f"{here[0]['pairs']} relations and {here[0]['questions']} questions of the gold stand in it. "
             f"{shape['cores']} cores, {shape['memory_gb']} GB, {shape['date']}; at most {limits['seconds']} s a peer, "
             f"{limits['reply_tokens']} tokens a reply, context {limits['context']:,}.\n",
-            table(_HEAD, [_cells(line) for line in here]),
+            table(_HEAD, [*(_cells(line) for line in here), *_not_run({line["peer"] for line in here})]),
             "",
         ]
     parts.append(_LEGEND)
     write_text(HERE / "peers.md", "\n".join(parts).rstrip() + "\n")
+
+
+def _not_run(run: set[str]) -> list[list[str]]:
+    """A line for each peer that has none."""
+    left = [peer.name for peer in PEERS.values() if peer.name not in run]
+    return [[name, *["–"] * (len(_HEAD) - 2), "not run on this text yet"] for name in left]
 
 
 _HEAD = (
@@ -261,12 +269,13 @@ _HEAD = (
     "s an answer",
     "tokens read / written",
     "peak MB",
+    "load",
     "how it went",
 )
 _LEGEND = (
     "Names: of people and places, by the peer's own kinds; a peer that does not join names counts each spelling. Right: in the gold, whose lists lack most places and some minor people. Pairs found: "
     "gold relations whose two ends the peer joins, whatever it calls that. Tokens are the model server's own count, without what "
-    "it had in its cache. Memory is the peer's process (GutenGraph's: the largest of its processes); the model's "
+    "it had in its cache. Load: the machine's load average at the end; above the number of cores the seconds say little. Memory is the peer's process (GutenGraph's: the largest of its processes); the model's "
     "server is not in it. GutenGraph's model is asked through the same server. The model is a base model of 270M parameters without a chat "
     "template: peers made for large instruct models are shown at their worst, and no line says what they do with one."
 )
@@ -295,6 +304,7 @@ def _cells(line: dict[str, Any]) -> list[str]:
         number(line["answer_seconds"]),
         f"{line['tokens_read']:,} / {line['tokens_written']:,}",
         f"{line['peak_mb']:.0f}",
+        f"{line['load']:.1f}",
         line["note"] or "to the end",
     ]
 
