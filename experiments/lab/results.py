@@ -119,5 +119,7 @@ def rewrite_tables(readme: Path, folders: list[Path]) -> None:
     if not begin or not end:
         raise ValueError(f"{readme} lacks the marks between which the results go")
     parts = [markdown(found) for folder in folders for found in load(folder)]
-    body = "\n\n".join(parts) or "No study was run yet."
+    if missing := [folder.name for folder in folders if not load(folder)]:
+        parts.append(f"Not run yet on any model for this table: {', '.join(missing)}.")
+    body = "\n\n".join(parts)
     write_text(readme, f"{before}{BEGIN}\n\n{body}\n\n{END}{after}")

@@ -159,9 +159,10 @@ def test_results_of_two_models_stand_side_by_side_and_a_rerun_replaces_its_own(t
         )
         kept.save(one, tmp_path)
     assert [one.finding for one in kept.load(tmp_path)] == ["second", "other"]
-    kept.rewrite_tables(readme, [tmp_path])
+    kept.rewrite_tables(readme, [tmp_path, tmp_path / "never"])
     text = readme.read_text(encoding="utf-8")
     assert "old" not in text
+    assert "Not run yet on any model for this table: never." in text
     assert "first" not in text
     assert "| 100 | 0.50 | – |" in text
     assert "embedded:a@0123456789ab: second" in text
