@@ -49,6 +49,13 @@ def test_a_peer_that_only_names(given: Excerpt) -> None:
     assert (line.relations, line.pairs_found, line.answers_right) == (None, None, None)
 
 
+def test_a_peer_that_was_stopped_while_answering() -> None:
+    given = excerpt(0, 1000, mirror=SAMPLE, gold=SAMPLE / "gold")
+    line = counted(recorded("gutengraph_run"), given.gold)
+    assert (line.stage, line.names, line.right, line.people_found) == ("read", 12, 12, 8)
+    assert (line.relations, line.pairs_found, line.answers_right, line.answers) == (10, 14, 3, 4)
+
+
 def test_relations_and_answers_are_counted_by_our_rules(given: Excerpt) -> None:
     gold = given.gold
     fact, question = gold.relations[0], gold.questions[0]
@@ -85,7 +92,9 @@ def run_with(
     done = CliRunner().invoke(peers.peers, command, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     (line,) = json.loads((tmp_path / "peers.json").read_text())
-    assert line["note"] in (tmp_path / "peers.md").read_text()
+    page = (tmp_path / "peers.md").read_text()
+    assert line["note"] in page
+    assert page.count("not run on this text yet") == 3
     return dict(line)
 
 
