@@ -118,7 +118,7 @@ class Settings(BaseSettings):
     """Nodes with more distinct neighbours are not walked through (never the entry node)."""
     path_threshold: float | None = None
     """Cosine a path must reach. Not set: what is known of the embedder, for MiniLM .43
-    (`embedding/thresholds.py`; experiments/walk)."""
+    (`embedding/thresholds.py`; experiments/walk measures it)."""
     passage_threshold: float = 0.40
     """Cosine the nearest passage must reach, for MiniLM: it is .415 or more for each of 75 questions about five
     novels, and under .40 for 12 of 15 foreign ones (the others name people whom no passage names)."""

@@ -208,7 +208,7 @@ def test_the_path_threshold_names_where_it_comes_from(home: Path) -> None:
     from gutengraph_core.embedding.thresholds import note_path_threshold
 
     settings = Settings(home=home)
-    assert finding(settings, "Path threshold").found.startswith("0.43 (experiments/walk")
+    assert finding(settings, "Path threshold").found.startswith("0.43 (the default")
     identity = find_folder("embedded", tokenizer_only=True).identity
     note_path_threshold(settings, identity, 0.37, source="a study of this library")
     assert finding(settings, "Path threshold").found == "0.37 (a study of this library)"
