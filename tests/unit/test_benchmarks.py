@@ -93,7 +93,7 @@ def test_what_was_not_reached_is_said() -> None:
         "peak_bytes": 2**30,
     }
     shown = page(figures)
-    assert "**1 of the mirror's 3 books.** The other 2" in shown
+    assert "**1 of the mirror's 3 books.** Not reached, of the longest: 2." in shown
     assert "1 failed" in shown
     assert "- 7: The mirror is asleep." in shown
     assert "**overhead\n  10.0%**" in shown
