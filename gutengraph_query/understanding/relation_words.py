@@ -182,6 +182,8 @@ _SAID: dict[str, str] = {
     "patient_of": "is a patient of",
     "lives_in": "lives in",
     "born_in": "was born in",
+    "takes_part_in": "takes part in",
+    "happens_at": "happens at",
 }
 
 _GENDERED: dict[str, tuple[str, str]] = {
