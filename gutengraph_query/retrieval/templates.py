@@ -8,12 +8,10 @@ from dataclasses import dataclass
 
 from gutengraph_core import names
 from gutengraph_core.graph.inlined import inlined
-from gutengraph_core.graph.schema import LABELS
 from gutengraph_query.retrieval.any_graph import AnyGraph
 from gutengraph_query.retrieval.entry import NameIndex
 from gutengraph_query.understanding.question import Question
 
-_ANY = ":".join(LABELS)
 _NAMESAKES = 3
 _IN_BOOK = "b.gutenberg_id = $book"
 _TITLED = "lower(b.title) CONTAINS lower($title)"

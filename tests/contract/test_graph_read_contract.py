@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import harbour_story as story
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from gutengraph_core.errors import StoreError
+from gutengraph_core.graph import versions
 from gutengraph_core.graph.build import build_merged
 from gutengraph_core.graph.published import PublishedGraph
 from gutengraph_core.graph.read import Graph
@@ -218,3 +220,38 @@ def test_joining_finds_the_way_from_one_to_the_other(graph: Graph) -> None:
     best, *rest = joining(kept, entries)
     assert {best.walk.nodes[0], best.walk.nodes[-1]} == {e.node.id for e in entries}
     assert rest == []
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_what_is_asked_of_several_labels_at_once_is_what_stands_there(
+    library: Library, monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    """Kuzu mixes rows up where nodes of several labels are filtered, once there is an event: ids came back misspelt."""
+    from gutengraph_core.graph import read
+
+    event = {"name": "marsh fever", "label": "Event", "kind": "illness"}
+    told = ("Lucy", "takes_part_in", "marsh fever", "Lucy lay ill with the marsh fever", 0.7)
+    story.write_book(library, 7)
+    story.write_book(library, 8, extra_nodes=[event], extra_edges=[told])
+    build_merged(library)
+    graph = Graph(versions.require(library))
+    connection = read.kuzu.Connection
+    monkeypatch.setattr(read.kuzu, "Connection", lambda base: connection(base, num_threads=threads))
+    written = {
+        book: pq.read_table(library.path(book, "graph/edges.parquet"), columns=["source", "type", "target"])
+        for book in (7, 8)
+    }
+    everything = {tuple(row.values()) for table in written.values() for row in table.to_pylist()}
+    for book, table in written.items():
+        assert sorted(e.key for e in graph.relations(book)) == sorted(
+            tuple(r.values()) for r in table.to_pylist()
+        )
+    nodes = [node.id for node in graph.vectors.nodes]
+    for some in (nodes, nodes[::2], nodes[1::3], *([node] for node in nodes)):
+        expected = {key for key in everything if {key[0], key[2]} & set(some)}
+        found = [edge.key for edge in graph.edges_of(some)]
+        assert sorted(found) == sorted(expected)
+        expected = {key for key in expected if key[1] == "takes_part_in" and key[0].startswith("8:")}
+        assert {edge.key for edge in graph.edges_of(some, types=["takes_part_in"], book=8)} == expected
+    for node in graph.vectors.nodes:
+        assert sum(m.count for m in graph.mention_passages(node.id, limit=99)) == node.mentions

@@ -113,7 +113,9 @@ def test_the_sdk_asks_and_gets_the_state_by_its_names(server: str) -> None:
         n["id"] for n in drawn["nodes"]
     }
     schemas = client.assistants.get_schemas(assistant["assistant_id"])
-    assert {"query", "mode", "book", "author", "kind", "up_to", "messages"} == set(schemas["input_schema"]["properties"])  # type: ignore[index]
+    assert {"query", "mode", "book", "author", "kind", "up_to", "messages"} == set(
+        schemas["input_schema"]["properties"]
+    )  # type: ignore[index]
 
     thread = client.threads.create()["thread_id"]
     asked = {"query": "Who is the captain of the Kittiwake?", "mode": "graph", "book": 7}
