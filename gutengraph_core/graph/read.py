@@ -33,9 +33,9 @@ BUFFER_POOL = 128 << 20
 """Bytes Kuzu may hold while reading: a question touches a few thousand rows."""
 
 _ANY = ":".join(schema.LABELS)
-"""Of any label. Never with a condition on a property of its own: Kuzu 0.11.3 then gives some rows twice, others not at all, and
-ids with letters of their neighbours (seen with an Event in the graph; always with one thread, now and then with more). So
-ids are joined to an UNWIND instead of filtered, and other conditions are put to one label at a time or in Python."""
+"""Of any label. Never with a list to be a member of (IN, list_contains): Kuzu 0.11.3 then gives some rows twice, others not
+at all, and ids with letters of their neighbours once the graph holds an Event (tests/contract/test_one_label_contract.py). So
+ids are joined to an UNWIND, and types are chosen in Python."""
 _WALKED = "|".join(schema.WALKED)
 _SLICE = 4096
 """Nodes read at once with their vectors: 6 MB of 384 dimensions."""

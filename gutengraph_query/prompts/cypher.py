@@ -35,6 +35,10 @@ _PAIRS: tuple[tuple[str, str], ...] = (
         "MATCH (a:Character)-[r:RELATED_TO]->(b:Character) WHERE r.type = 'parent_of'",
     ),
     ("MATCH (a:Character|Location)", "MATCH (a:Character:Location)"),
+    (
+        "MATCH (a:Character:Location) WHERE a.name IN ['Day', 'Pell']",
+        "MATCH (a:Character) WHERE a.name IN ['Day', 'Pell']",
+    ),
     ("MATCH (a)-[:RELATED_TO*1..2]-(b)", "MATCH (a)-[:RELATED_TO* TRAIL 1..2]-(b)"),
     ("shortestPath((a)-[*]-(b))", "(a)-[:RELATED_TO* SHORTEST 1..4]-(b)"),
     ("[x IN a.aliases WHERE x = 'Day']", "list_contains(a.aliases, 'Day')"),

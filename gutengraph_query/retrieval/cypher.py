@@ -21,6 +21,7 @@ from gutengraph_query.prompts.cypher import (
     repair_prompt,
 )
 from gutengraph_query.retrieval.arrows import check_arrows
+from gutengraph_query.retrieval.one_label import check_labels
 from gutengraph_query.retrieval.templates import TEMPLATES, Call
 
 ROUNDS = 2
@@ -109,6 +110,7 @@ def _attempt(statement: str, run: Callable[[str], Rows], written: Written) -> st
     written.statements.append(statement)
     try:
         check_arrows(statement)
+        check_labels(statement)
         rows = run(statement)
     except (CypherRefused, CypherFailed) as failure:
         written.notes.append(f"`{statement}` did not run. {failure}")

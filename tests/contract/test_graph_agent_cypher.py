@@ -88,6 +88,7 @@ def test_a_wrong_direction_goes_back_once_with_the_arrow_that_was_meant(scripted
         ("MATCH (c:Character) RETURN labels(c)", "Kuzu has no labels()"),
         ("MATCH (b:Book) WHERE b.title = 'x' RETURN b.title", "matches a title exactly"),
         ("COPY (MATCH (a:Character) RETURN a.name) TO '/tmp/x.csv'", "begins with 'COPY'"),
+        ("MATCH (c) WHERE c.name IN ['Silas Crane'] RETURN c.name", "Write one label"),
         ("MATCH (c:Character) RETURN c.name; CALL timeout=0", "has a ';'"),
     ],
 )

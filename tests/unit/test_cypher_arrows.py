@@ -10,6 +10,7 @@ from gutengraph_core.graph.schema import REL_TABLES, arrows
 from gutengraph_query.prompts.cypher import CypherReply, cypher_prompt, cypher_schema, cypher_system
 from gutengraph_query.retrieval.arrows import check_arrows
 from gutengraph_query.retrieval.cypher import cleaned
+from gutengraph_query.retrieval.one_label import check_labels
 from gutengraph_query.retrieval.templates import TEMPLATES, by_shape
 from gutengraph_query.understanding.question import read_question
 
@@ -87,10 +88,12 @@ def test_what_the_prompt_shows_as_right_passes_the_guard_and_wrong_does_not() ->
     assert len(right) > 2
     for statement in right:
         check_arrows(guard(f"{statement} RETURN 1"))
+        check_labels(statement)
     refused = 0
     for statement in wrong:
         try:
             check_arrows(guard(f"{statement} RETURN 1"))
+            check_labels(statement)
         except CypherRefused:
             refused += 1
     assert refused == len(wrong) - 1  # `(a:Character|Location)` is refused by Kuzu's own parser
