@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,10 +13,26 @@ AT_ONCE = 128
 """Passages handed to the embedder between two reports of progress: four of its batches."""
 
 
-def embed_passages(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Matrix:
-    """float32 [len(texts), dimension], unit length, in order. Raises what the embedder raises."""
-    parts = [np.zeros((0, embedder.identity.dimension), dtype=np.float32)]
-    for start in range(0, len(texts), AT_ONCE):
-        parts.append(embedder.embed_documents(texts[start : start + AT_ONCE]))
-        progress(min(start + AT_ONCE, len(texts)), len(texts))
-    return np.concatenate(parts)
+def embed_passages(
+    texts: Sequence[str],
+    embedder: Embedder,
+    progress: Progress,
+    *,
+    known: Mapping[str, Matrix] | None = None,
+) -> Matrix:
+    """float32 [len(texts), dimension], unit length, in order.
+
+    `known`: text -> the vector that this embedder gave it before; only the others are embedded. Raises what the embedder
+    raises.
+    """
+    known = known or {}
+    vectors = np.zeros((len(texts), embedder.identity.dimension), dtype=np.float32)
+    new = [at for at, text in enumerate(texts) if text not in known]
+    for at, text in enumerate(texts):
+        if text in known:
+            vectors[at] = known[text]
+    for start in range(0, len(new), AT_ONCE):
+        some = new[start : start + AT_ONCE]
+        vectors[some] = embedder.embed_documents([texts[at] for at in some])
+        progress(len(texts) - len(new) + start + len(some), len(texts))
+    return vectors

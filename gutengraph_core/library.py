@@ -62,6 +62,8 @@ class StepRecord(BaseModel):
     """Asset -> its `version` that went in."""
     files: dict[str, str] = {}
     """File under the book's folder -> sha256."""
+    code: str = ""
+    """Version of the code that made it; '' in records that are older than this field."""
     at: str = ""
     seconds: float = 0.0
 

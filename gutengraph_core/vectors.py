@@ -188,6 +188,12 @@ class ChunkTable:
             table = self._rows(int(book))
         return table.drop_columns([VECTOR]), vectors_of(table)
 
+    def vectors_by_text(self, book: int, *, off_by: float) -> dict[str, Matrix]:
+        """Text -> vector [dimension] of a book's rows, without vectors whose length is off by more than `off_by`."""
+        rows, vectors = self.rows(book)
+        whole = np.abs(np.linalg.norm(vectors, axis=1) - 1) <= off_by
+        return {text: vectors[at] for at, text in enumerate(rows["text"].to_pylist()) if whole[at]}
+
     def passages(self, ids: Sequence[str]) -> list[Passage]:
         """The chunks of these ids, in their order; unknown ids are left out. Raises ValueError on what is
         no id.

@@ -43,6 +43,8 @@ class BookStep:
     force: bool
     progress: Meter
     fingerprint: str
+    code: str
+    """Version of the code that makes it."""
     upstream: dict[str, str]
     outputs: Sequence[str]
     counts: dict[str, int] = field(default_factory=dict)
@@ -63,6 +65,12 @@ class BookStep:
     def write(self, name: str, table: pa.Table) -> None:
         """Write a Parquet file of the book, atomically."""
         write_table(self.library.path(self.book, name), table, book=self.book)
+
+    @property
+    def same_code(self) -> bool:
+        """Whether what stands there was made by the code that runs now, so that parts of it may be kept."""
+        standing = self.record.steps.get(self.name)
+        return standing is not None and bool(self.code) and standing.code == self.code
 
     @property
     def result(self) -> dg.MaterializeResult[None]:
@@ -109,6 +117,7 @@ def book_step(
             force=gutengraph.force,
             progress=Meter(book, name, context.log),
             fingerprint=fingerprint,
+            code=version,
             upstream=upstream,
             outputs=outputs,
         )
@@ -274,6 +283,7 @@ def _finish(step: BookStep, seconds: float) -> None:
             version=version,
             upstream=step.upstream,
             files=files,
+            code=step.code,
             at=now(),
             seconds=round(seconds, 3),
         )

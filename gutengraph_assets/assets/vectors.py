@@ -12,7 +12,7 @@ from gutengraph_assets.embedding import embed_passages
 from gutengraph_assets.partitions import LIBRARY_FRESHNESS, after_the_last_book, books, every_book
 from gutengraph_assets.pools import pool
 from gutengraph_assets.resources import GutenGraph
-from gutengraph_core.embedding import Embedder
+from gutengraph_core.embedding import Embedder, Matrix
 from gutengraph_core.errors import NotBuilt
 from gutengraph_core.library import BookRecord
 from gutengraph_core.settings import Settings
@@ -48,10 +48,15 @@ def embeddings_table(context: dg.AssetExecutionContext, gutengraph: GutenGraph) 
         if not step.fresh:
             # Opened before anything is embedded: another model's table refuses at once.
             table = ChunkTable.open(step.library, embedder.identity, create=True)
+            texts = passages["text"].to_pylist()
+            known: dict[str, Matrix] = {}
+            if step.same_code:  # else a repaired embedder may give other vectors
+                known = table.vectors_by_text(step.book, off_by=gutengraph.settings.norm_tolerance)
             done = table.replace_book(
-                step.book, passages, embed_passages(passages["text"].to_pylist(), embedder, step.progress)
+                step.book, passages, embed_passages(texts, embedder, step.progress, known=known)
             )
             step.metadata |= {"inserted": done.inserted, "updated": done.updated, "deleted": done.deleted}
+            step.metadata["embedded"] = sum(text not in known for text in texts)
         step.contents = {"chunks": step.upstream["chunks"], "embedder": str(embedder.identity)}
         step.fields["embedder"] = str(embedder.identity)
         step.text = f"{passages.num_rows:,} vectors of {embedder.identity.dimension}"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
+import numpy as np
 import pyarrow as pa
 import pytest
 from fakes import FakeLLM
@@ -33,6 +34,7 @@ from gutengraph_core.embedding import EmbeddingIdentity
 from gutengraph_core.errors import SourceUnreachable
 from gutengraph_core.library import BookRecord, Library, StepRecord
 from gutengraph_core.settings import Settings, load_settings
+from gutengraph_core.vectors import ChunkTable
 
 BOOK = 8
 
@@ -172,6 +174,34 @@ def test_a_changed_source_makes_its_book_again(
     changed = [name for name in first.steps if first.steps[name].version != second.steps[name].version]
     assert changed == ["raw_text", "chunks", "embeddings_table", "story_arcs"]
     assert "tout autre port" in library.body(BOOK)
+
+
+def test_only_passages_that_are_new_are_embedded(
+    instance: dg.DagsterInstance, library: Library, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    embed = models.embedder.embed_documents
+    monkeypatch.setattr(
+        models.embedder, "embed_documents", lambda texts: (asked.extend(texts), embed(texts))[1]
+    )
+    assert build(instance).success
+    texts = ChunkTable.open(library, None).rows(BOOK)[0]["text"].to_pylist()
+    assert set(texts) <= set(asked)
+    before = ChunkTable.open(library, None).rows(BOOK)
+
+    asked.clear()
+    assert run_job(instance, "build_book", book=BOOK, force=True).success
+    assert not set(texts) & set(asked)  # the arcs' own sentences are another matter
+    rows, vectors = ChunkTable.open(library, None).rows(BOOK)
+    assert rows.equals(before[0])
+    assert np.array_equal(vectors, before[1])
+
+    # By other code, or by none that is known, the vectors may have been others.
+    record = library.record(BOOK)
+    older = record.steps["embeddings_table"].model_copy(update={"code": "0" * 64, "fingerprint": ""})
+    library.update(BOOK, steps={"embeddings_table": older})
+    assert build(instance).success
+    assert set(texts) <= set(asked)
 
 
 def test_an_asset_alone_says_what_it_lacks(models: Models, library: Library) -> None:
