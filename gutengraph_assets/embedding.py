@@ -8,6 +8,7 @@ import numpy as np
 
 from gutengraph_assets.progress import Progress
 from gutengraph_core.embedding import Embedder, Matrix
+from gutengraph_core.memory import give_back_memory
 
 AT_ONCE = 128
 """Passages handed to the embedder between two reports of progress: four of its batches."""
@@ -35,4 +36,5 @@ def embed_passages(
         some = new[start : start + AT_ONCE]
         vectors[some] = embedder.embed_documents([texts[at] for at in some])
         progress(len(texts) - len(new) + start + len(some), len(texts))
+    give_back_memory()
     return vectors

@@ -47,6 +47,8 @@ def squeeze(text: str) -> str:
 
 def fold(text: str) -> str:
     """For comparing: accents, curly quotes, case and italics folded, whitespace single. Keeps punctuation."""
+    if text.isascii():  # most words of most books: nothing to decompose
+        return (text if text.isalpha() else squeeze(text)).casefold()
     decomposed = unicodedata.normalize("NFKD", text.translate(_QUOTES))
     plain = "".join(c for c in decomposed if not unicodedata.combining(c))
     return squeeze(plain).casefold()

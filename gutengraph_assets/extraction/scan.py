@@ -53,6 +53,8 @@ class Token:
 
 
 def _shape(word: str) -> Shape:
+    if word.isascii() and word.islower():
+        return "lower"
     letters = [c for c in word if c.isalpha()]
     if not letters:  # '½', '²'
         return "lower"
@@ -81,7 +83,8 @@ def scan(body: str) -> list[Token]:
             possessive = True
         gap = body[previous_end:start]
         last = tokens[-1] if tokens else None
-        paragraph = last is None or bool(_PARAGRAPH.search(gap))
+        simple = gap == " " and last is not None  # nearly all gaps: nothing ends and nothing begins
+        paragraph = last is None or (not simple and bool(_PARAGRAPH.search(gap)))
         low = names.fold(word)
         shape = _shape(word)
         joined = not paragraph and last is not None and _joins(gap, last, body[last.end : start], low, shape)
@@ -93,8 +96,10 @@ def scan(body: str) -> list[Token]:
                 shape=shape,
                 opens=paragraph
                 or last is None
-                or _opens(gap, last)
-                or _breaks_early(body, gap, start, match.end(), width),
+                or (
+                    not simple
+                    and (_opens(gap, last) or _breaks_early(body, gap, start, match.end(), width))
+                ),
                 joined=joined,
                 spaced_lines=paragraph,
                 possessive=possessive,
