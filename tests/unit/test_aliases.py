@@ -303,3 +303,28 @@ def test_particles_and_saints_are_part_of_one_word() -> None:
     wives = "Mrs. Henry van der Hart came. Mrs. van der Hart sat. Mr. van der Hart stood. "
     names = ("Mrs. Henry van der Hart", "Mrs. van der Hart", "Mr. van der Hart")
     assert {"Mrs. Henry van der Hart", "Mrs. van der Hart"} in persons(wives, *names)
+
+
+def _chapters(*scenes: str) -> str:
+    """Each scene with a page between it and the next, so that no two touch."""
+    pause = "\n\n".join(
+        "The rain fell on the roofs of the town and nobody went out of doors. " * 12 for _ in range(4)
+    )
+    return f"\n\n{pause}\n\n".join(scenes)
+
+
+def test_the_given_name_of_every_chapter_is_not_that_of_somebody_of_whom_a_letter_tells() -> None:
+    home = "Mary sat at the window with her sewing. Mary sang."
+    letter = "They say he will marry Mary Hart before the spring."
+    assert persons(_chapters(home, home, letter, home), "Mary", "Mary Hart") == [{"Mary"}, {"Mary Hart"}]
+    beside = f"{letter} Mary laughed."
+    assert persons(_chapters(home, home, beside, home), "Mary", "Mary Hart") == [{"Mary", "Mary Hart"}]
+    # Named as seldom as that she may be brought in by her full name long before.
+    assert persons(_chapters(letter, home), "Mary", "Mary Hart") == [{"Mary", "Mary Hart"}]
+
+
+def test_a_given_name_among_the_scenes_of_the_surname_is_its_bearers() -> None:
+    scene = "“Frederick!” cried his sister. Captain Hart turned. Frederick was pale."
+    full = "In the navy list stood Captain Frederick Hart."
+    joined = {"Frederick", "Captain Hart", "Captain Frederick Hart"}
+    assert joined in persons(_chapters(full, scene, scene, scene), *joined)

@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
+from gutengraph_assets.extraction.aliases.bare_names import (
+    GRAND,
+    beside_his_given_name,
+    elsewhere,
+    in_passing,
+    outshone,
+)
 from gutengraph_assets.extraction.aliases.cluster import PASSING, Cluster, Clusters, by_weight
 from gutengraph_assets.extraction.aliases.conflicts import RANKS
 from gutengraph_assets.extraction.aliases.given_names import are_variants, directly_tied, is_given
@@ -14,8 +21,6 @@ from gutengraph_assets.extraction.aliases.scene_rungs import always_near
 from gutengraph_assets.extraction.lexicon import GENERIC
 from gutengraph_core.names import key
 
-LEAST_ALONE = 2
-"""A pet name without a surname that the text has once is as often somebody else's."""
 IN_PASSING = 100
 """'Miss Lucy' once in that many mentions is a servant's or an old friend's way of speaking."""
 BOY_SHARE = 0.1
@@ -24,12 +29,9 @@ HARDLY = 8
 CLIPPED_LEAST = 4
 CLIPPED_MOST_LEFT = 3
 """Letters: a shorter stump, or one that is nearly the whole name, is as often another name."""
-OFTENER = 5
-"""Times a pet name may be more frequent than its owner before another of that given name is asked for."""
 _COURTESY = frozenset("mr miss master".split())
 _FAMILIAR = frozenset("mr master miss old".split())
 _REIGNING = frozenset("king queen emperor empress duke duchess".split())
-_GRAND = frozenset("lady sir lord king queen saint emperor empress".split())
 
 
 def spelling(clusters: Clusters) -> None:
@@ -126,12 +128,13 @@ def containment(clusters: Clusters) -> None:
             for o in longest_first
             if len(parsed[o].rest) > 1 and _is_part(mine, parsed[o]) and not _too_grand(mine, parsed[o])
         ]
+        owners = [o for o in owners if parsed[o].given != mine.rest[0] or not elsewhere(clusters, name, o)]
         christened = [o for o in owners if parsed[o].given == mine.rest[0]]
         rule = "given_name" if christened else "surname"
         if is_given(mine.rest[0]) and any(clusters.mentions(clusters.of(o)) > PASSING for o in christened):
             owners = christened  # 'Jane' is Jane Hart, not Flora Jane
         if rule == "surname":
-            owners = [o for o in owners if not _beside_his_given_name(clusters, name, o)]
+            owners = [o for o in owners if not beside_his_given_name(clusters, name, o)]
         # A bare given name is the least telling of all: it has to stand near the fuller one, however rare both are.
         far_least = 1 if rule == "given_name" and not mine.titles else FAR_LEAST
         prefer = _the_man(clusters, courtesy=mine.titles == ("mr",)) if rule == "surname" else None
@@ -169,9 +172,9 @@ def nickname(clusters: Clusters) -> None:
         owners = [
             o
             for o in parsed
-            if o != name and _may_be_short_for(mine, parsed[o]) and not _in_passing(clusters, name, o)
+            if o != name and _may_be_short_for(mine, parsed[o]) and not in_passing(clusters, name, o)
         ]
-        owners = [o for o in owners if not _outshone(clusters, name, o)]
+        owners = [o for o in owners if not outshone(clusters, name, o) and not elsewhere(clusters, name, o)]
         tied = [o for o in owners if directly_tied(mine.given, parsed[o].given or "")]
         clusters.attach(name, tied, "nickname") or clusters.attach(name, owners, "nickname")
 
@@ -184,7 +187,7 @@ def _may_be_short_for(mine: PersonName, other: PersonName) -> bool:
         return mine.surname == other.surname
     if 1 in (len(given), len(mine.given)):
         return False  # an initial alone fits too many
-    return not (_GRAND & {*mine.titles, *other.titles})
+    return not (GRAND & {*mine.titles, *other.titles})
 
 
 def eldest(clusters: Clusters) -> None:
@@ -279,53 +282,9 @@ def _is_clipped(short: str, full: str) -> bool:
     )
 
 
-def _in_passing(clusters: Clusters, a: str, b: str) -> bool:
-    """Whether one is a bare name that the text has once: it then says little, unless it stands beside the other person,
-    who is not called by a bare given name otherwise."""
-    for bare, other in ((a, b), (b, a)):
-        if clusters.parsed[bare].surname is not None or clusters.presence.count[bare] >= LEAST_ALONE:
-            continue
-        names = clusters.of(other).names
-        familiar = sum(clusters.presence.count[n] for n in names if clusters.parsed[n].surname is None)
-        if familiar > LEAST_ALONE or not any(clusters.presence.adjacent(bare, n) for n in names):
-            return True
-    return False
-
-
-def _beside_his_given_name(clusters: Clusters, surname: str, full: str) -> bool:
-    """Whether the book has the full name's bearer by his given name beside the other: 'Hart' beside 'Torvel'."""
-    given = clusters.parsed[full].given
-    return any(
-        clusters.presence.side_by_side(surname, other)
-        for other, name in clusters.parsed.items()
-        if given and name.rest == (given,) and not name.titles
-    )
-
-
-def _outshone(clusters: Clusters, a: str, b: str) -> bool:
-    """Whether one is a pet name far oftener in the book than the other, a full name, and somebody else of that given name is far
-    oftener there too: 'Ned' is not the Edmund Hart who is named once, where a Lord Edward is on every page."""
-    parsed = clusters.parsed
-    for pet, full in ((a, b), (b, a)):
-        times, owner = clusters.presence.count[pet], clusters.of(full)
-        if parsed[pet].surname or not parsed[full].surname or times < OFTENER * clusters.mentions(owner):
-            continue
-        for other in parsed:
-            if clusters.of(other) in (owner, clusters.of(pet)) or parsed[other].gender != parsed[pet].gender:
-                continue
-            given = parsed[other].given
-            if (
-                given
-                and are_variants(parsed[pet].given or "", given)
-                and clusters.mentions(clusters.of(other)) >= OFTENER * clusters.mentions(owner)
-            ):
-                return True
-    return False
-
-
 def _too_grand(mine: PersonName, other: PersonName) -> bool:
     """Her ladyship is hardly called by her bare given name, which is as often another woman's."""
-    return not mine.titles and mine.given is not None and bool(_GRAND & set(other.titles))
+    return not mine.titles and mine.given is not None and bool(GRAND & set(other.titles))
 
 
 def _awaits_eldest(name: PersonName) -> bool:
