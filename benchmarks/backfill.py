@@ -1,7 +1,7 @@
 """Every book of a mirror built through Dagster in a data folder of its own, and what it took.
 
     python -m benchmarks.backfill build  --home FOLDER --mirror FOLDER [--book ID]…
-    python -m benchmarks.backfill report --home FOLDER --mirror FOLDER
+    python -m benchmarks.backfill report --home FOLDER --mirror FOLDER [--also FOLDER]…
 
 `build` registers the mirror's books, smallest first, builds them as `gutengraph build` does (one run a book, all in
 this process, then the index and the merged graph) and keeps what it measures in FOLDER/backfill.jsonl, a line a
@@ -175,13 +175,20 @@ def _keep(library: Library, row: dict[str, Any]) -> None:
 @main.command()
 @click.option("--home", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--mirror", type=click.Path(path_type=Path, exists=True), required=True)
-def report(home: Path, mirror: Path) -> None:
+@click.option(
+    "--also",
+    type=click.Path(path_type=Path, exists=True),
+    multiple=True,
+    help="A data folder in which `build --book` built others.",
+)
+def report(home: Path, mirror: Path, also: tuple[Path, ...]) -> None:
     """Write the page and the figures of what `build` has done so far."""
-    rows = [json.loads(line) for line in (home / LINES).read_text(encoding="utf-8").splitlines()]
-    library = Library(home.absolute())
+    rows = _lines(home)
     start = next(row for row in rows if row["what"] == "start")
-    latest = {row["book"]: row for row in rows if row["what"] == "book"}  # one that broke may be built again
-    books = [_with_counts(library, row) for row in latest.values()]
+    books = _books(home, rows)
+    for folder in also:
+        apart = [row | {"apart": True} for row in _books(folder, _lines(folder))]
+        books += [row for row in apart if row["book"] not in {one["book"] for one in books}]
     finished = [row for row in rows if row["what"] == "library"]
     inside = sum(sum(row["steps_s"].values()) for row in [*books, *finished])
     wall = sum(row["wall_s"] for row in [*books, *finished])
@@ -199,6 +206,17 @@ def report(home: Path, mirror: Path) -> None:
     write_json(HERE / "backfill.json", figures)
     write_text(HERE / "backfill.md", page(figures))
     click.echo(f"{len(books)} of {figures['mirror']} books, overhead {figures['overhead']:.1%}")
+
+
+def _lines(home: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (home / LINES).read_text(encoding="utf-8").splitlines()]
+
+
+def _books(home: Path, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The line of each book, the latest of one that was built again, with what the library counts of it."""
+    library = Library(home.absolute())
+    latest = {row["book"]: row for row in rows if row["what"] == "book"}
+    return [_with_counts(library, row) for row in latest.values()]
 
 
 def _overhead(rows: list[dict[str, Any]]) -> float | None:
@@ -271,12 +289,13 @@ def page(figures: dict[str, Any]) -> str:
         if row["reason"] or text
     ]
     missing = figures["mirror"] - len(books)
+    apart = ", ".join(str(row["book"]) for row in books if row.get("apart"))
     return f"""# A backfill, cold
 
 `python -m benchmarks.backfill build`, then `report`: one run a book through Dagster in one process, as `gutengraph build` does, with the
 embedded models on {figures["cores"]} cores, {figures["memory_gb"]} GB, no GPU, {figures["date"]}; the smallest books first.
 
-- **{len(books)} of the mirror's {figures["mirror"]} books.** {"All." if not missing else f"Not reached, of the longest: {missing}."}
+- **{len(books)} of the mirror's {figures["mirror"]} books.** {"All." if not missing else f"Not reached, of the longest: {missing}."}{f" By itself, in a data folder of its own: {apart}." if apart else ""}
 - {", ".join(f"{n} {status}" for status, n in counted.items() if n)}. {figures["wall_s"] / 60:.0f} minutes by the wall, of which {figures["inside_s"] / 60:.0f} inside asset functions: **overhead
   {figures["overhead"]:.1%}** ({MOST_OVERHEAD:.0%} allowed); of the books built at a load under {QUIET} alone: {_percent(figures["overhead_quiet"])}. Checks are
   counted as overhead.
