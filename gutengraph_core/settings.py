@@ -114,6 +114,8 @@ class Settings(BaseSettings):
     """Chunks shown on either side of each that was found: a chunk is cut to what the embedder takes, an answer
     often stands just before or after it. `python -m experiments.retrieval` measures 0, 1 and 2."""
     max_hops: int = Field(default=2, ge=1, le=4)
+    """Longest walk, in edges. With the embedded model one to four hops give the same right answers but for chance
+    (experiments/walk); two hold the answer oftener than one, and cost half of what three do."""
     hub_degree: int = Field(default=100, ge=1)
     """Nodes with more distinct neighbours are not walked through (never the entry node)."""
     path_threshold: float | None = None
