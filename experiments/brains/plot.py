@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gutengraph_core import names
+from experiments.lab.results import plot_path
 from gutengraph_query.ask import COMPARED
 
 
@@ -33,6 +33,6 @@ def draw(rows: Sequence[dict[str, Any]], model: str, folder: Path) -> Path:
     axes.set(ylim=(0, 1), ylabel="right answers")
     axes.set_title(model, fontsize=9)
     axes.legend(fontsize=8)
-    path = folder / f"brains-{names.slug(model)}.png"
+    path = plot_path("brains", model, folder)
     figure.savefig(path, dpi=110)
     return path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gutengraph_core import names
+from experiments.lab.results import plot_path
 
 
 def draw(curves: dict[str, dict[int, float]], model: str, folder: Path) -> Path:
@@ -24,6 +24,6 @@ def draw(curves: dict[str, dict[int, float]], model: str, folder: Path) -> Path:
     axes.set_title(model, fontsize=9)
     axes.grid(alpha=0.2)
     axes.legend(fontsize=7)
-    path = folder / f"cliff-{names.slug(model)}.png"
+    path = plot_path("cliff", model, folder)
     figure.savefig(path, dpi=110)
     return path

@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 
+from gutengraph_core import names
 from gutengraph_core.files import write_text
 from gutengraph_core.library import now
 from gutengraph_core.llm.llamacpp import cores
@@ -88,9 +89,16 @@ def load(folder: Path) -> list[Results]:
     return [Results(**document) for document in json.loads(path.read_text(encoding="utf-8"))]
 
 
-def markdown(found: Results) -> str:
-    """One study's results: what it found, its table, and all that is needed to run it again."""
+def plot_path(study: str, model: str, folder: Path) -> Path:
+    """Where a study keeps its plot of a model."""
+    return folder / f"{study}-{names.slug(model)}.png"
+
+
+def markdown(found: Results, folder: Path | None = None) -> str:
+    """One study's results: what it found, its plot if `folder` has one, its table, and all that is needed to run it again."""
     lines = [f"**{found.study}**, {found.model}: {found.finding}", ""]
+    if folder and (plot := plot_path(found.study, found.model, folder)).exists():
+        lines += [f"![{found.study}]({folder.name}/{plot.name})", ""]
     if found.table:
         head = list(found.table[0])
         lines += ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
@@ -118,7 +126,7 @@ def rewrite_tables(readme: Path, folders: list[Path]) -> None:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"{readme} lacks the marks between which the results go")
-    parts = [markdown(found) for folder in folders for found in load(folder)]
+    parts = [markdown(found, folder) for folder in folders for found in load(folder)]
     if missing := [folder.name for folder in folders if not load(folder)]:
         parts.append(f"Not run yet on any model for this table: {', '.join(missing)}.")
     body = "\n\n".join(parts)

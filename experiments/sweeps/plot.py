@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from experiments.lab.results import plot_path
 from experiments.lab.study import Bench
-from gutengraph_core import names
 
 
 def draw(scores: dict[str, dict[str, float]], bench: Bench) -> Path:
@@ -25,6 +25,6 @@ def draw(scores: dict[str, dict[str, float]], bench: Bench) -> Path:
         axes.grid(axis="x", alpha=0.2)
     panels[0].invert_yaxis()
     figure.suptitle(model, fontsize=9)
-    path = bench.out / f"sweeps-{names.slug(model)}.png"
+    path = plot_path("sweeps", model, bench.out)
     figure.savefig(path, dpi=110)
     return path

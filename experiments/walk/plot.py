@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gutengraph_core import names
+from experiments.lab.results import plot_path
 
 
 def draw(rows: Sequence[dict[str, Any]], model: str, folder: Path) -> Path:
@@ -27,6 +27,6 @@ def draw(rows: Sequence[dict[str, Any]], model: str, folder: Path) -> Path:
     right.set(xlabel="tokens of the paths", title="right from paths alone")
     holds.legend(fontsize=8)
     figure.suptitle(model, fontsize=9)
-    path = folder / f"walk-{names.slug(model)}.png"
+    path = plot_path("walk", model, folder)
     figure.savefig(path, dpi=110)
     return path

@@ -159,6 +159,8 @@ def test_results_of_two_models_stand_side_by_side_and_a_rerun_replaces_its_own(t
         )
         kept.save(one, tmp_path)
     assert [one.finding for one in kept.load(tmp_path)] == ["second", "other"]
+    plot = kept.plot_path("cliff", str(FakeLLM(name="b").identity), tmp_path)
+    plot.write_bytes(b"a picture")
     kept.rewrite_tables(readme, [tmp_path, tmp_path / "never"])
     text = readme.read_text(encoding="utf-8")
     assert "old" not in text
@@ -167,6 +169,8 @@ def test_results_of_two_models_stand_side_by_side_and_a_rerun_replaces_its_own(t
     assert "| 100 | 0.50 | – |" in text
     assert "embedded:a@0123456789ab: second" in text
     assert text.count("Not run with a real instruct model.") == 2
+    assert text.count("![") == 1
+    assert f"({tmp_path.name}/{plot.name})" in text
     assert text.startswith("before")
     assert text.endswith("after\n")
 
