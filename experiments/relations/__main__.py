@@ -3,12 +3,15 @@
 python -m experiments.relations recall ../shared/gold            # a built library's gold books
 python -m experiments.relations recall ../shared/gold --missed
 python -m experiments.relations edges 768 --type parent_of       # what is found, with its sentences
+python -m experiments.relations sample                           # drawn relations that nobody has read, with their passages
+python -m experiments.relations precision                        # of the draw, as read in judged.jsonl
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -18,6 +21,7 @@ from experiments.relations.known import Facts, load_known
 from experiments.relations.prepare import prepare as prepare_book
 from experiments.relations.recall import KIN, RANK, group_of, judge
 from experiments.relations.rerun import rerun
+from experiments.relations.sampling import WORKS, judged_again, key_of, samples, unread
 from gutengraph_core.llm import open_llm
 from gutengraph_core.settings import load_settings
 from gutengraph_query.evaluate.gold import load_gold
@@ -25,6 +29,7 @@ from gutengraph_query.evaluate.score import share
 
 HERE = Path(__file__).parent
 KIN_FILE = HERE / "kin.txt"
+JUDGED = HERE / "judged.jsonl"
 
 
 @click.group()
@@ -152,8 +157,56 @@ def judged(books: tuple[int, ...], gold: Path, path: Path) -> None:
     click.echo(f"{len(found)} relations of {len(books)} books, {unsure} of them unsure")
 
 
+def _today(books: Sequence[int]) -> list[Row]:
+    """What is found today in the books, with the verdicts of what was read; works of fiction without a gold standard if none is named."""
+    settings = load_settings()
+    found = [row for book in books or WORKS for row in unread(rerun(settings.library, book, settings))]
+    return judged_again(found, load(JUDGED))
+
+
 @relations.command()
-@click.argument("path", type=click.Path(exists=True, path_type=Path), default=HERE / "judged.jsonl")
+@click.argument("books", type=int, nargs=-1)
+@click.option("--context", default=300, help="Characters shown before and after the passage.")
+def sample(books: tuple[int, ...], context: int) -> None:
+    """The drawn relations that nobody has read: each as a row for judged.jsonl, under its passage."""
+    library = load_settings().library
+    drawn = {key_of(row): row for part in samples(_today(books)).values() for row in part}
+    for _, row in sorted(drawn.items()):
+        if row["reason"]:
+            continue
+        body = library.body(row["book"])
+        start, end = row["start"], row["end"]
+        around = (body[max(0, start - context) : start], body[start:end], body[end : end + context])
+        click.echo("\n# " + " | ".join(" ".join(part.split()) for part in around))
+        click.echo(json.dumps(row, ensure_ascii=False))
+
+
+@relations.command(name="precision")
+@click.argument("books", type=int, nargs=-1)
+def sampled(books: tuple[int, ...]) -> None:
+    """Precision of a fixed draw from the relations found today, and of all of them that were read, old verdicts among them."""
+    today = _today(books)
+    parts = {**samples(today), "all that were read": [row for row in today if row["reason"]]}
+    click.echo(f"{len(today)} relations of {len({row['book'] for row in today})} works")
+    click.echo(
+        "| what | relations | works | not read | right | precision | 95 % |\n|---|---|---|---|---|---|---|"
+    )
+    for name, rows_ in parts.items():
+        found, works = precision(rows_), len({row["book"] for row in rows_})
+        low, high = found["interval"] or (0.0, 1.0)
+        missing = sum(not row["reason"] for row in rows_)
+        click.echo(
+            f"| {name} | {len(rows_)} | {works} | {missing} | {found['hits']}/{found['of']} "
+            f"| {found['value'] or 0.0:.2f} | {low:.2f} to {high:.2f} |"
+        )
+    here, books_ = {key_of(row) for row in today}, set(books or WORKS)
+    gone = [row for row in load(JUDGED) if row["book"] in books_ and key_of(row) not in here]
+    verdicts = Counter(row["verdict"] for row in gone)
+    click.echo(f"\nread, and found no more: {verdicts['right']} right, {verdicts['wrong']} wrong")
+
+
+@relations.command()
+@click.argument("path", type=click.Path(exists=True, path_type=Path), default=JUDGED)
 @click.option("--to", "target", type=click.Path(path_type=Path), help="JSON of the figures.")
 def table(path: Path, target: Path | None) -> None:
     """Precision of every family and of what is shown as stated, from relations read by hand."""
