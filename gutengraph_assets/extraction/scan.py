@@ -97,8 +97,7 @@ def scan(body: str) -> list[Token]:
                 opens=paragraph
                 or last is None
                 or (
-                    not simple
-                    and (_opens(gap, last) or _breaks_early(body, gap, start, match.end(), width))
+                    not simple and (_opens(gap, last) or _breaks_early(body, gap, start, match.end(), width))
                 ),
                 joined=joined,
                 spaced_lines=paragraph,

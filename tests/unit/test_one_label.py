@@ -35,9 +35,15 @@ def test_one_label_a_node_or_no_list_passes(statement: str) -> None:
         ("MATCH (a:Character:Location) WHERE a.name IN ['Day'] RETURN a.name", "(Character or Location)"),
         ("MATCH (a:Character)-[]->(b) WHERE list_contains(b.aliases, 'Day') RETURN b.name", "(b)"),
         ("MATCH (a:Character)-[:INTERACTS_WITH]->() WHERE a.name IN ['Day'] RETURN a.name", "without a name"),
-        ("MATCH (a)-[:RELATED_TO|INTERACTS_WITH]->(b:Character) WHERE a.name IN ['Day'] RETURN a.name", "(a)"),
+        (
+            "MATCH (a)-[:RELATED_TO|INTERACTS_WITH]->(b:Character) WHERE a.name IN ['Day'] RETURN a.name",
+            "(a)",
+        ),
         ("MATCH (a:Character), (b) WHERE b.name IN ['Day'] RETURN b.name", "(b)"),
-        ("MATCH (a:Character)-[:APPEARS_IN]-(b) WHERE a.name IN ['Day'] RETURN b.title", "(Book or Character)"),
+        (
+            "MATCH (a:Character)-[:APPEARS_IN]-(b) WHERE a.name IN ['Day'] RETURN b.title",
+            "(Book or Character)",
+        ),
     ],
 )
 def test_several_labels_beside_a_list_are_refused_with_the_choice(statement: str, said: str) -> None:

@@ -22,6 +22,7 @@ _AND = re.compile(rf"\b(?:Mr|Captain|Dr|Doctor|Colonel|Major|Admiral|General)\.?
 _BLOOD = re.compile(r"\b(?:mother|mamma|mama|son|aunt|nephew)\b")
 _MARRIED = re.compile(r"\b(?:husband|wife|married|marriage)\b")
 _MY_MOTHER, _MY_WIFE = re.compile(r"\bmy mother\b"), re.compile(r"\bmy (?:dear )?wife\b")
+_SUPPOSED = re.compile(r"\b(?:an?|no|any|another|future)\s+\Z", re.IGNORECASE)
 _BOTH = re.compile(rf"{PERSON} and {PERSON}")
 
 
@@ -69,7 +70,7 @@ def same_surname(text: BookText, people: Sequence[Person], men: dict[str, list[P
         if len(found) != 1 or len(men[surname]) != 1 or men[surname][0] is found[0]:
             continue
         place = nearest(text, men[surname][0], found[0])
-        if place is None:
+        if place is None or _only_supposed(text, found[0]):
             continue
         man, woman = men[surname][0], found[0]
         if man.narrator and _tells_of_mother(text):
@@ -115,6 +116,11 @@ def nearest(text: BookText, a: Entity, b: Entity, *, reach: int = 600) -> tuple[
     start = text.sentences[text.sentence_of(best[0])][0]
     end = text.sentences[text.sentence_of(best[1] - 1)][1]
     return min(start, best[0]), max(end, best[1])
+
+
+def _only_supposed(text: BookText, woman: Person) -> bool:
+    """'There might have been a Mrs. S': she is nobody."""
+    return all(_SUPPOSED.search(text.body, max(0, m.start - 12), m.start) for m in woman.mentions)
 
 
 def _other_kin(text: BookText, a: Person, b: Person) -> bool:

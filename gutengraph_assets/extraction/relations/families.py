@@ -11,10 +11,13 @@ from gutengraph_assets.extraction.aliases.conflicts import RANKS
 from gutengraph_assets.extraction.book_text import BookText
 from gutengraph_assets.extraction.entities import Person
 from gutengraph_assets.extraction.relations.claims import Claim
+from gutengraph_assets.extraction.relations.possible import called_aunt
 
 LEAST_WORDS = 2
 """Kin words of the winning kind that have to stand with both names."""
 LEAST_SHARE = 0.6
+OTHERS_MOST = 0.5
+"""Words of cousins, aunts and uncles to one of the winning kind: with more, they are these to each other."""
 _REACH = 300
 """Characters between the two names: about three sentences."""
 
@@ -23,6 +26,8 @@ _PARENT = frozenset(
 )
 _SIBLING = frozenset("brother sister sisters brothers".split())
 _COUPLE = frozenset("husband wife".split())
+_OTHER_KIN = frozenset("cousin cousins uncle uncles aunt aunts nephew nephews niece nieces".split())
+_OTHER = "other"
 _WORD = re.compile(r"[a-z]+(?!-)")
 _ELDER_TITLES = frozenset(("mr", "mrs", "sir", "lady", "lord", "madame", "monsieur")) | RANKS
 
@@ -43,7 +48,10 @@ def same_surname(text: BookText, people: Sequence[Person]) -> Iterator[Claim]:
                 best = (start, end)
         if best is None:
             continue
-        (kind, most), *_ = kinds.most_common(1)
+        others = kinds.pop(_OTHER, 0)
+        (kind, most), *_ = kinds.most_common(1) or [("", 0)]
+        if others > OTHERS_MOST * most:
+            continue  # a cousin or an aunt, of whose father or daughter is spoken too
         if most < LEAST_WORDS or most < LEAST_SHARE * kinds.total():
             continue
         ends = _ends(kind, a, b)
@@ -56,11 +64,15 @@ def _kind(word: str) -> str:
         return "parent_of"
     if word in _SIBLING:
         return "sibling_of"
+    if word in _OTHER_KIN:
+        return _OTHER
     return "spouse_of" if word in _COUPLE else ""
 
 
 def _ends(kind: str, a: Person, b: Person) -> tuple[Person, Person] | None:
     if kind == "parent_of":
+        if called_aunt(a) or called_aunt(b):
+            return None
         elder_a, elder_b = _elder(a), _elder(b)
         if elder_a == elder_b:
             return None

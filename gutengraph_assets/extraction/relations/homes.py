@@ -55,6 +55,8 @@ def stated(sentence: Marked, owners: Owners) -> Iterator[Claim]:
             yield Claim(a.id, type_, b.id, family, sentence.start, sentence.end)
     for pattern, type_ in ((_HE, "lives_in"), (_HE_BORN, "born_in")):
         for match in pattern.finditer(text):
+            if _UNREAL.search(text[max(0, match.start() - 30) : match.start()]):
+                continue
             pronoun = "his" if match.group("owner").casefold() == "he" else "her"
             owner = owners.of(pronoun, sentence, match.start())
             if owner is not None:

@@ -18,7 +18,7 @@ from gutengraph_assets.extraction.relations.claims import Claim
 from gutengraph_assets.extraction.relations.lexicon import ROLES, Role
 from gutengraph_assets.extraction.relations.marked import PERSON, Marked
 from gutengraph_assets.extraction.relations.owners import Owners
-from gutengraph_assets.extraction.relations.possible import of_an_age, possible
+from gutengraph_assets.extraction.relations.possible import called_aunt, of_an_age, possible
 from gutengraph_core.graph.schema import SYMMETRIC
 
 AHEAD = 1.5
@@ -178,7 +178,9 @@ class Nearby:
         if word.role.gender and other.gender and other.gender != word.role.gender:
             return None
         a, b = (word.owner, other) if word.role.inverse else (other, word.owner)
-        if not possible(word.role.type, a, b) or (word.role.type == "parent_of" and of_an_age(a, b)):
+        if not possible(word.role.type, a, b):
+            return None
+        if word.role.type == "parent_of" and (of_an_age(a, b) or called_aunt(a) or called_aunt(b)):
             return None
         if word.role.type in SYMMETRIC and b.id < a.id:
             a, b = b, a

@@ -74,6 +74,8 @@ class Owners:
             *((s.text, s) for s, _ in self._before[-1:]),
         ):
             for match in reversed(list(_COUPLE.finditer(text))):
+                if re.search(PERSON, text[match.end() :]):
+                    return []  # 'N and M are well, and O wrote to their cousin': theirs may be others' than N's and M's
                 marks = re.findall(PERSON, match.group())
                 where = {self._text.quotation_of(whole.named[int(m)].mention.start) for m in marks}
                 if where == {quotation}:

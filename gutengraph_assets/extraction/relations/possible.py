@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from gutengraph_assets.extraction.entities import Person
 from gutengraph_assets.extraction.relations.claims import Claim
+from gutengraph_assets.extraction.relations.generations import Generations
 
 _OF_ONE_NAME = frozenset(("sibling_of", "parent_of"))
 _COUPLE = frozenset(("spouse_of", "engaged_to"))
+_AUNTS = (("aunt",), ("uncle",))
 _MARRIED = frozenset(("mrs", "madame", "lady"))
 
 
@@ -32,6 +34,12 @@ def possible(type_: str, a: Person, b: Person) -> bool:
 def of_an_age(a: Person, b: Person) -> bool:
     """Whether both go by their given names alone: a book mostly calls the children so, and the parents by a title."""
     return _by_given_name(a) and _by_given_name(b)
+
+
+def called_aunt(person: Person) -> bool:
+    """Mostly 'Aunt S' or 'Uncle S': so say the children of somebody else of that name."""
+    named = {name.surface for name in person.parsed if name.titles[-1:] in _AUNTS}
+    return sum(mention.surface in named for mention in person.mentions) * 2 > len(person.mentions)
 
 
 def _by_given_name(person: Person) -> bool:
@@ -57,6 +65,7 @@ class Arbiter:
         self._taken: dict[frozenset[str], set[str]] = defaultdict(set)
         self._married: set[str] = set()
         self._parents: set[tuple[str, str | None]] = set()
+        self._generations = Generations()
 
     def refuse(self, claim: Claim) -> str | None:
         """Why a claim cannot stand, or None: it is then taken."""
@@ -80,9 +89,12 @@ class Arbiter:
             return "a surer marriage"
         if claim.type == "parent_of" and a and a.gender and (claim.b, a.gender) in self._parents:
             return "a surer mother or father"
+        if not self._generations.agree(claim):
+            return "surer kin are of other generations"
         return None
 
     def _take(self, claim: Claim) -> None:
+        self._generations.take(claim)
         self._taken[frozenset((claim.a, claim.b))].add(claim.type)
         if claim.type == "spouse_of":
             self._married |= {claim.a, claim.b}
