@@ -17,7 +17,7 @@ from gutengraph_query.brains import Brains
 from gutengraph_query.listing import relations
 
 HAND_READ = Path(__file__).parents[1] / "relations" / "judged.jsonl"
-"""Relations of 19 novels, each with the verdict of somebody who read it (`experiments/relations`)."""
+"""Relations of 29 novels, each with the verdict of somebody who read it (`experiments/relations`)."""
 AROUND = 700
 """Characters of text shown on either side of the sentence: about 120 words, as whoever read by hand had them."""
 
