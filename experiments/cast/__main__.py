@@ -20,9 +20,9 @@ from typing import Any
 
 import click
 
-from gutengraph_core.files import read_table
+from experiments.relations.rerun import rerun
 from gutengraph_core.library import Library
-from gutengraph_core.settings import load_settings
+from gutengraph_core.settings import Settings, load_settings
 from gutengraph_query.evaluate.gold import Matcher, character_matcher, load_gold
 from gutengraph_query.evaluate.score import share
 
@@ -68,10 +68,14 @@ def verdicts() -> dict[tuple[int, str], str]:
     return found
 
 
-def cast_of(library: Library, book: int) -> list[dict[str, Any]]:
-    """The cast of a book's own graph."""
-    nodes = read_table(library.path(book, "graph/nodes.parquet")).to_pylist()
-    return [n for n in nodes if n["label"] == "Character" and n["standing"] == "cast"]
+def cast_of(library: Library, book: int, settings: Settings) -> list[dict[str, Any]]:
+    """A book's cast by the rules that run now, from its stored windows and mentions: seconds, no model."""
+    people = rerun(library, book, settings).people
+    return [
+        {"name": p.name, "aliases": p.aliases, "mentions": len(p.mentions)}
+        for p in people
+        if p.standing == "cast"
+    ]
 
 
 def tally(
@@ -95,14 +99,15 @@ def tally(
 
 
 def _tallies(gold: Path | None) -> Iterator[tuple[int, str, bool, Tally]]:
-    library = load_settings().library
+    settings = load_settings()
+    library = settings.library
     matchers = {g.gutenberg_id: character_matcher(g) for g in load_gold(gold)} if gold else {}
     judged = verdicts()
     known = {book for book, _ in judged} | set(matchers)
     for record in library.records():
-        if record.id in known and library.path(record.id, "graph/nodes.parquet").exists():
+        if record.id in known and library.path(record.id, "mentions.parquet").exists():
             matcher = matchers.get(record.id)
-            counted = tally(cast_of(library, record.id), record.id, matcher, judged)
+            counted = tally(cast_of(library, record.id, settings), record.id, matcher, judged)
             yield record.id, record.title, matcher is not None, counted
 
 

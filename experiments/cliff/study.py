@@ -36,6 +36,8 @@ LENGTHS = (50, 100, 250, 350, 500, 1000, 2000, 4000, 6000)
 STRATEGIES = ("label", "cloze")
 REPLY_CAP = 512
 """Tokens of a reply: a sheet of a dozen characters, and more than any list of a window of 500 words needs."""
+HARDLY_ANYBODY = 0.4
+"""An F1 that no length reaches: there is then nothing to fall off from."""
 CONTROL = "reading (control)"
 _OPENING, _GOES_ON, _LEAST = 6, 4, 14
 """The control: words of the sentence that are given, words that must follow, words of the sentence at least."""
@@ -229,7 +231,12 @@ def _finding(cliffs: dict[str, int | None], curves: dict[str, dict[int, float]])
     told = []
     for way, cliff in cliffs.items():
         longest = max(curves[way], default=0)
-        told.append(f"{way}: {f'falls off at {cliff} words' if cliff else f'no cliff up to {longest} words'}")
+        best = max(curves[way].values(), default=0.0)
+        if best < HARDLY_ANYBODY:
+            said = f"finds hardly anybody at any length (F1 at most {best:.2f})"
+        else:
+            said = f"falls off at {cliff} words" if cliff else f"no cliff up to {longest} words"
+        told.append(f"{way}: {said}")
     return "; ".join(told) + "."
 
 
