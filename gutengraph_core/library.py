@@ -168,9 +168,15 @@ class Library:
             probe.write_bytes(b"")
             probe.unlink()
 
+    def check_folder(self) -> None:
+        """Raises DataFolderError if something that is no folder stands here. A folder yet to be made is no error."""
+        if self.home.exists() and not self.home.is_dir():
+            raise DataFolderError(f"{self.home} is no folder.", remedy="Set GUTENGRAPH_HOME to a folder.")
+
     # --- records ---
     def ids(self) -> list[int]:
-        """All books that have a record, by number."""
+        """All books that have a record, by number. Raises DataFolderError if there can be none."""
+        self.check_folder()
         if not self.books_dir.is_dir():
             return []
         return sorted(
@@ -186,6 +192,7 @@ class Library:
                 yield BookRecord(id=book, status="failed", reason=f"{error.what} {error.remedy}")
 
     def has(self, book: int) -> bool:
+        self.check_folder()
         return self.path(book, "book.json").exists()
 
     def record(self, book: int) -> BookRecord:
@@ -209,6 +216,7 @@ class Library:
         try:
             return BookRecord.model_validate_json(self.path(book, "book.json").read_bytes())
         except (FileNotFoundError, NotADirectoryError):
+            self.check_folder()
             raise UnknownBook(
                 "It is not in the library.", remedy=f"Run `gutengraph add {book}`.", book=book
             ) from None

@@ -220,3 +220,8 @@ def load_settings() -> Settings:
         raise SettingsError(
             f"{name} is not usable: {first['msg']}.", remedy=f"Correct or unset {name}."
         ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(
+            f".env cannot be read ({error}).",
+            remedy="Save it as UTF-8 text that you may read, or move it away.",
+        ) from None

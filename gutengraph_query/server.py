@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
+
+from gutengraph_core.errors import SettingsError
 
 if TYPE_CHECKING:
     import uvicorn
@@ -34,6 +37,7 @@ def serve(host: str | None, port: int | None) -> None:
         ) from None
     given = {"host": host, "port": port}
     settings = load_settings().model_copy(update={k: v for k, v in given.items() if v is not None})
+    settings.library.check_folder()
     run(create_app(Brains(settings)), settings, at="")
 
 
@@ -41,6 +45,7 @@ def run(app: FastAPI, settings: Settings, *, at: str) -> None:
     """Serve `app` until Ctrl-C; `at`: what to add to the address that is told."""
     import uvicorn
 
+    _check_free(settings.host, settings.port)
     config = uvicorn.Config(
         app,
         host=settings.host,
@@ -65,6 +70,32 @@ CONNECTIONS = 500
 """More get 503 at once: each costs a socket and some kilobytes."""
 LARGEST_HEAD = 16 << 10
 """Bytes of a request's head."""
+
+
+def _check_free(host: str, port: int) -> None:
+    """Uvicorn's own word on a taken port has no remedy. Raises SettingsError."""
+    failures: list[OSError] = []
+    bound = False
+    try:
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        addresses, failures = [], [error]
+    for family, kind, protocol, _, address in addresses:
+        try:
+            with socket.socket(family, kind, protocol) as trial:
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    trial.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                trial.bind(address)
+            bound = True
+        except OSError as error:
+            failures.append(error)
+    # A name's second address may be of a family that the machine lacks.
+    if failures and (not bound or any(f.errno in (errno.EADDRINUSE, errno.EACCES) for f in failures)):
+        raise SettingsError(
+            f"{host}, port {port}, cannot be listened on ({failures[0].strerror}).",
+            remedy="Stop what listens there, or give another --port; 0 takes a free one.",
+        )
 
 
 def _listening(config: uvicorn.Config, at: str) -> uvicorn.Server:

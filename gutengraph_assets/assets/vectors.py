@@ -50,7 +50,8 @@ def embeddings_table(context: dg.AssetExecutionContext, gutengraph: GutenGraph) 
             table = ChunkTable.open(step.library, embedder.identity, create=True)
             texts = passages["text"].to_pylist()
             known: dict[str, Matrix] = {}
-            if step.same_code:  # else a repaired embedder may give other vectors
+            # By other code a repaired embedder may give other vectors; with --force nothing that stands is trusted.
+            if step.same_code and not step.force:
                 known = table.vectors_by_text(step.book, off_by=gutengraph.settings.norm_tolerance)
             done = table.replace_book(
                 step.book, passages, embed_passages(texts, embedder, step.progress, known=known)

@@ -95,8 +95,9 @@ class Version:
 def current(library: Library) -> Version | None:
     """The published version, or None where nothing was ever published.
 
-    Raises StoreError if the pointer leads nowhere.
+    Raises StoreError if the pointer leads nowhere, DataFolderError if the data folder is none.
     """
+    library.check_folder()
     pointer = library.graph_dir / _POINTER
     try:
         name = read_text(pointer).strip()

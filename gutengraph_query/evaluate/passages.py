@@ -42,9 +42,12 @@ def _held(name: str, texts: Sequence[str], question: GoldQuestion) -> dict[str, 
 
 
 def passage_shares(found: Sequence[dict[str, bool | None]]) -> dict[str, Share]:
-    """The shares over scored questions: hits over those whose quote holds the answer, answers over all."""
+    """The shares over scored questions, of each search even where there was no question: hits over those whose quote
+    holds the answer, answers over all."""
     shares = {}
-    for name in found[0] if found else ():
-        counted = [one[name] for one in found if one[name] is not None]
+    for name in (
+        f"{what}@{K}_{by}{core}" for by in SEARCHES for core in ("", "_core") for what in ("hit", "answer")
+    ):
+        counted = [one[name] for one in found if one.get(name) is not None]
         shares[name] = share(sum(map(bool, counted)), len(counted))
     return shares

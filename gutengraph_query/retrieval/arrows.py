@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gutengraph_core.graph.lexer import Token, lex, refused
 from gutengraph_core.graph.schema import REL_TABLES
-from gutengraph_query.retrieval.patterns import ALL_LABELS, NodePattern, RelPattern, hops, nodes, parts
+from gutengraph_query.retrieval.patterns import ALL_LABELS, RelPattern, hops, identities, nodes, parts
 
 _EXACT = ("=", "IN")
 
@@ -19,9 +19,12 @@ def check_arrows(statement: str) -> None:
     tokens = lex(statement)
     _check_titles(tokens)
     for part in parts(tokens):
-        labels = {n.variable: n.own for n in nodes(part) if n.own and n.variable}
+        names = identities(part)
+        labels = {names[n.start]: n.own for n in nodes(part) if n.own}
         for left, rel, right in hops(part):
-            _check(_known(left, labels), rel, _known(right, labels))
+            # All labels where nothing is said.
+            a, b = (node.own or labels.get(names[node.start], ALL_LABELS) for node in (left, right))
+            _check(a, rel, b)
 
 
 def _check_titles(tokens: Sequence[Token]) -> None:
@@ -43,11 +46,6 @@ def _in_node(tokens: Sequence[Token], i: int) -> bool:
     while i and tokens[i].text != "{":
         i -= 1
     return i > 1 and tokens[i - 1].kind in ("word", "name") and tokens[i - 2].text in (":", "(")
-
-
-def _known(node: NodePattern, labels: dict[str, frozenset[str]]) -> frozenset[str]:
-    """The labels a node can have; all of them where nothing is said."""
-    return node.own or labels.get(node.variable, frozenset()) or ALL_LABELS
 
 
 def _check(left: frozenset[str], rel: RelPattern, right: frozenset[str]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from gutengraph_core.graph.lexer import Token, lex, refused
 from gutengraph_core.graph.schema import REL_TABLES
-from gutengraph_query.retrieval.patterns import ALL_LABELS, NodePattern, RelPattern, hops, nodes, parts
+from gutengraph_query.retrieval.patterns import ALL_LABELS, RelPattern, hops, identities, nodes, parts
 
 _MEMBERSHIP = frozenset(("IN", "LIST_CONTAINS"))
 
@@ -27,7 +27,8 @@ def check_labels(statement: str) -> None:
             continue
         for name, labels in _possible(part).items():
             if len(labels) > 1:
-                node = f"({name})" if name.isidentifier() else "a node without a name"
+                variable = name.partition("#")[0]
+                node = f"({variable})" if variable else "a node without a name"
                 choice = "any" if labels == ALL_LABELS else " or ".join(sorted(labels))
                 raise refused(
                     f"{node} can be of several labels beside IN or list_contains(), and Kuzu then mixes the rows up",
@@ -38,15 +39,17 @@ def check_labels(statement: str) -> None:
 def _possible(part: Sequence[Token]) -> dict[str, frozenset[str]]:
     """Node -> the labels that it can have. A node is named by its variable, else by its place."""
     pairs = list(hops(part))
+    names = identities(part)
     joined = {node.start for left, _, right in pairs for node in (left, right)}
     found: dict[str, frozenset[str]] = {}
     for node in nodes(part):
         if node.labels or node.start in joined or _begins_pattern(part, node.start):
-            found[_name(node)] = found.get(_name(node), ALL_LABELS) & (node.own or ALL_LABELS)
+            name = names[node.start]
+            found[name] = found.get(name, ALL_LABELS) & (node.own or ALL_LABELS)
     for left, rel, right in pairs:
         a, b = _ends(rel)
-        found[_name(left)] &= a
-        found[_name(right)] &= b
+        found[names[left.start]] &= a
+        found[names[right.start]] &= b
     return found
 
 
@@ -61,11 +64,9 @@ def _ends(rel: RelPattern) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(a for a, _ in ways), frozenset(b for _, b in ways)
 
 
-def _name(node: NodePattern) -> str:
-    return node.variable or f"#{node.start}"
-
-
 def _begins_pattern(part: Sequence[Token], start: int) -> bool:
     """Whether a pattern can begin here: elsewhere `(a)` is an expression in brackets."""
-    before = [token.upper for token in part[max(0, start - 2) : start]]
-    return before[-1:] == ["MATCH"] or before == [")", ","]
+    before = [token.upper for token in part[max(0, start - 4) : start]]
+    if before[-1:] == ["="]:
+        before = before[:-2]  # MATCH p = (a)
+    return before[-1:] == ["MATCH"] or before[-2:] == [")", ","]

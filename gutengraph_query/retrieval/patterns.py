@@ -12,6 +12,7 @@ from gutengraph_core.graph.schema import NODE_TABLES, REL_TABLES, RelTable
 _LABELS = {table.name.lower(): table.name for table in NODE_TABLES}
 _RELS = {table.name.lower(): table for table in REL_TABLES}
 ALL_LABELS = frozenset(_LABELS.values())
+_AFTER_WITH = frozenset("WHERE MATCH OPTIONAL UNWIND WITH RETURN ORDER SKIP LIMIT".split())
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,58 @@ def parts(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     cuts = [i for i, token in enumerate(tokens) if token.kind == "word" and token.upper == "UNION"]
     for start, end in pairwise([-1, *cuts, len(tokens)]):
         yield tokens[start + 1 : end]
+
+
+def identities(tokens: Sequence[Token]) -> dict[int, str]:
+    """Start of each node pattern -> which node it is, within what stands between UNIONs.
+
+    Equal for two patterns of one variable, unless a WITH that does not hand it on, or the end of a subquery, lies between them:
+    then it is a new node. `WITH a AS b` hands a on as b. A node without a variable is `#start`; of a later node of a
+    variable that was used before, what stands before '#' is the variable.
+    """
+    scopes: list[dict[str, str]] = [{}]
+    found: dict[int, str] = {}
+    switch, after = -1, scopes[0]
+    for i, token in enumerate(tokens):
+        if i == switch:
+            scopes[-1] = after
+        if token.text == "{" and i + 1 < len(tokens) and tokens[i + 1].upper in ("MATCH", "OPTIONAL"):
+            scopes.append(dict(scopes[-1]))
+        elif token.text == "{":
+            scopes.append(scopes[-1])  # a map has no variables of its own
+        elif token.text == "}" and len(scopes) > 1:
+            scopes.pop()
+        elif token.upper == "WITH" and (i == 0 or tokens[i - 1].upper not in ("STARTS", "ENDS")):
+            switch, after = _handed_on(tokens, i + 1, scopes[-1])
+        node = node_at(tokens, i)
+        if node is not None and not node.variable:
+            found[i] = f"#{i}"
+        elif node is not None:
+            fresh = f"{node.variable}#{i}" if node.variable in found.values() else node.variable
+            found[i] = scopes[-1].setdefault(node.variable, fresh)
+    return found
+
+
+def _handed_on(tokens: Sequence[Token], start: int, scope: dict[str, str]) -> tuple[int, dict[str, str]]:
+    """Where the items of a WITH end, and the variables that stand for nodes behind it."""
+    depth, end = 0, start
+    items: list[list[str]] = [[]]
+    while end < len(tokens) and not (depth == 0 and tokens[end].upper in _AFTER_WITH):
+        token = tokens[end]
+        if token.kind == "symbol":
+            depth += (token.text in "([{") - (token.text in ")]}")
+        if depth == 0 and token.text == ",":
+            items.append([])
+        elif token.upper != "DISTINCT":
+            items[-1].append(token.value.lower())
+        end += 1
+    after: dict[str, str] = {}
+    for item in items:
+        if item == ["*"]:
+            after |= scope
+        elif item and item[0] in scope and (len(item) == 1 or item[1:-1] == ["as"]):
+            after[item[-1]] = scope[item[0]]
+    return end, after
 
 
 def node_at(tokens: Sequence[Token], start: int) -> NodePattern | None:

@@ -90,3 +90,17 @@ def test_what_passes_is_answered_rightly_and_kuzu_gets_some_of_the_refused_wrong
     assert passed > refused
     # Should a Kuzu come that gets these right, the rule has no ground any more.
     assert wrong
+
+
+def test_a_variable_used_anew_behind_with_is_refused_for_kuzu_gets_it_wrong(graph: Graph) -> None:
+    names = ("marsh fever", "Kittiwake", "Lucy")
+    shape = (
+        "MATCH (b:Character) WITH count(*) AS n MATCH (a:Character)-[r:RELATED_TO|INTERACTS_WITH]->(b) "
+        "WHERE {condition} RETURN a.id AS a, r.type AS type, b.id AS b"
+    )
+    listed = shape.format(condition=f"b.name IN {list(names)}")
+    told = shape.format(condition=" OR ".join(f"b.name = '{name}'" for name in names))
+    check_labels(told)
+    with pytest.raises(CypherRefused, match=r"\(b\) can be of several labels"):
+        check_labels(listed)
+    assert found(graph, listed) != found(graph, told)

@@ -335,3 +335,39 @@ def test_what_a_killed_removal_left_is_swept_up(run: Run, mirror_folder: Path, l
     shutil.rmtree(library.book_dir(7))
     assert run("remove", 7).code == 0
     one_error(run("remove", 7), "Book 7", "not in the library")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("books",),
+        ("ask", "Who is the mate?"),
+        ("characters", "7"),
+        ("build", "7"),
+        ("add", "7"),
+        ("serve", "--port", "0"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_data_folder_that_is_a_file_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    monkeypatch.setenv("GUTENGRAPH_HOME", str(taken))
+    one_error(run(*arguments), str(taken), "GUTENGRAPH_HOME")
+    assert taken.read_text() == "mine"
+
+
+def test_a_port_that_is_taken_is_named(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        one_error(run("serve", "--port", str(port)), str(port), "--port")
+
+
+def test_an_env_file_that_is_no_text_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".env").write_bytes(b"GUTENGRAPH_TOP_K=3\n\xff\xfe")
+    monkeypatch.chdir(tmp_path)
+    one_error(run("books"), ".env", "UTF-8")

@@ -26,6 +26,7 @@ from gutengraph_query.understanding.question import read_question
         "MATCH (b:Book)-[:HAS_THEME]->(t:Theme)<-[:HAS_THEME]-(d:Book) RETURN d.title AS title",
         "MATCH (a:Character)-[:INTERACTS_WITH {type: 'lives_in'}]->(l:Location)<-[:SET_IN]-(b) RETURN b.title",
         "MATCH (b:Book) WHERE lower(b.title) CONTAINS 'lamp' RETURN {title: b.title}",
+        "MATCH (b:Character) WITH count(b) AS n MATCH (c:Character)-[:APPEARS_IN]->(b) RETURN b.title, n",
     ],
 )
 def test_what_the_schema_has_passes(statement: str) -> None:
@@ -39,6 +40,10 @@ def test_what_the_schema_has_passes(statement: str) -> None:
         ("MATCH (c:Character)<-[:APPEARS_IN]-(b:Book) RETURN c.name", "(Character)-[:APPEARS_IN]->(Book)"),
         ("MATCH (b:Book) MATCH (b)-[:APPEARS_IN]->(c) RETURN c.name", "(Character)-[:APPEARS_IN]->(Book)"),
         ("MATCH (t:Theme)-[:HAS_THEME]->(b) RETURN b.title", "(Book)-[:HAS_THEME]->(Theme)"),
+        (
+            "MATCH (b:Book) WITH b AS d MATCH (d)-[:APPEARS_IN]->(c) RETURN c.name",
+            "(Character)-[:APPEARS_IN]->(Book)",
+        ),
         ("MATCH (l:Location)-->(c:Character) RETURN c.name", "INTERACTS_WITH"),
         ("MATCH (a:Character)-[:PARENT_OF]->(b) RETURN b.name", "RELATED_TO.type"),
         ("MATCH (a:Person) RETURN a.name", "The labels are Book, Character"),

@@ -10,6 +10,8 @@ import pytest
 from gutengraph_core.errors import SettingsError
 from gutengraph_query.evaluate.foreign import FOREIGN
 from gutengraph_query.evaluate.gold import GoldBook, GoldQuestion, load_gold
+from gutengraph_query.evaluate.passages import SEARCHES
+from gutengraph_query.evaluate.report import _ROWS
 from gutengraph_query.evaluate.run import cross_book, foreign_scores, question_scores
 from gutengraph_query.evaluate.score import (
     Entry,
@@ -128,6 +130,14 @@ def test_wilson_interval() -> None:
     assert found["interval"] == pytest.approx((0.49, 0.943), abs=0.001)
     assert share(0, 0) == {"value": None, "hits": 0, "of": 0, "interval": None}
     assert added([share(1, 2), share(0, 0), share(2, 2)])["value"] == 0.75
+
+
+def test_a_gold_without_questions_has_every_row_of_the_report() -> None:
+    """One that a review by hand makes has none; it may stand beside one that has."""
+    scores = question_scores([])
+    for _, name in _ROWS:
+        if name.endswith(("@5", *SEARCHES, "_core")) or name.startswith(("answer_", "known_", "cross_book_")):
+            assert scores[name]["value"] is None
 
 
 def test_question_scores_by_mode_and_kind() -> None:

@@ -62,9 +62,9 @@ def test_a_file_in_place_of_the_folder_is_told_as_such(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.write_text("")
     library = Library(home)
-    assert library.ids() == []
-    with pytest.raises(UnknownBook, match="gutengraph add 7"):
-        library.record(7)
+    for reading in (library.ids, lambda: library.record(7), lambda: library.has(7)):
+        with pytest.raises(DataFolderError, match="GUTENGRAPH_HOME"):
+            reading()
     with pytest.raises(DataFolderError, match="GUTENGRAPH_HOME"):
         library.update(7, title="A Tale")
 

@@ -22,6 +22,9 @@ from gutengraph_query.retrieval.one_label import check_labels
         "MATCH (a)-[r]->(b) WHERE a.name CONTAINS 'Day' RETURN b.name",
         "MATCH (a:Character:Location) WHERE a.name = 'Day' OR a.name = 'Pell' RETURN a.name",
         "MATCH (a) RETURN label(a), count(a)",
+        "MATCH (a:Character) WHERE a.name IN ['Day'] WITH a AS b MATCH (b)-[r]->(l:Location) RETURN l.name",
+        "MATCH (a:Character) WITH DISTINCT a, count(*) AS n MATCH (a)-[r]->(l:Location) WHERE l.name IN ['Moor'] RETURN a.name",
+        "MATCH (a:Character) WITH * MATCH (a)-[r]->(l:Location) WHERE l.name STARTS WITH 'M' AND a.name in ['Day'] RETURN a.name",
     ],
 )
 def test_one_label_a_node_or_no_list_passes(statement: str) -> None:
@@ -40,6 +43,24 @@ def test_one_label_a_node_or_no_list_passes(statement: str) -> None:
             "(a)",
         ),
         ("MATCH (a:Character), (b) WHERE b.name IN ['Day'] RETURN b.name", "(b)"),
+        ("MATCH p = (a) WHERE a.name IN ['Day'] RETURN a.name", "(a)"),
+        ("MATCH (b:Character), p = (a) WHERE a.name in ['Day'] RETURN a.name", "(a)"),
+        ("MATCH (a:Character) OPTIONAL MATCH (b) WHERE b.name IN ['Day'] RETURN b.name", "(b)"),
+        # A variable that WITH does not hand on, or that a subquery had, is another node.
+        ("MATCH (b:Character) WITH count(*) AS n MATCH (b) WHERE b.name IN ['Day'] RETURN b.name", "(b)"),
+        (
+            "MATCH (b:Character) WITH b.name AS n MATCH (:Character)-[r]->(b) WHERE b.name IN [n] RETURN n",
+            "(b)",
+        ),
+        (
+            "MATCH (b:Character) WITH b.name AS b MATCH (a)-[r]->(:Book) WHERE b IN ['Day'] RETURN a.name",
+            "(a)",
+        ),
+        (
+            "MATCH (c:Character) WHERE EXISTS { MATCH (c)-[:RELATED_TO]->(x:Character) } "
+            "AND EXISTS { MATCH (c)-[]->(x) WHERE x.name IN ['Day'] } RETURN c.name",
+            "(x)",
+        ),
         (
             "MATCH (a:Character)-[:APPEARS_IN]-(b) WHERE a.name IN ['Day'] RETURN b.title",
             "(Book or Character)",
