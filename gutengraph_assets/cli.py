@@ -83,7 +83,11 @@ def remove(ids: tuple[int, ...], verbose: bool) -> None:
 
 @click.command()
 @ids_argument
-@click.option("--force", is_flag=True, help="Make everything again, even where nothing has changed.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Make everything again, even where nothing has changed. Replies and vectors of the same model for the same text are kept.",
+)
 @click.option("--all", "every", is_flag=True, help="All books of the library.")
 @verbose_option
 def build(ids: tuple[int, ...], force: bool, every: bool, verbose: bool) -> None:

@@ -50,8 +50,9 @@ def embeddings_table(context: dg.AssetExecutionContext, gutengraph: GutenGraph) 
             table = ChunkTable.open(step.library, embedder.identity, create=True)
             texts = passages["text"].to_pylist()
             known: dict[str, Matrix] = {}
-            # By other code a repaired embedder may give other vectors; with --force nothing that stands is trusted.
-            if step.same_code and not step.force:
+            # By other code a repaired embedder may give other vectors. By the same, --force keeps them as it keeps replies:
+            # a vector depends on the text and the model alone.
+            if step.same_code:
                 known = table.vectors_by_text(step.book, off_by=gutengraph.settings.norm_tolerance)
             done = table.replace_book(
                 step.book, passages, embed_passages(texts, embedder, step.progress, known=known)
