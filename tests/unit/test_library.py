@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gutengraph_core.errors import DataFolderError, NotBuilt, SettingsError, UnknownBook
+from gutengraph_core.errors import DataFolderError, NotBuilt, SettingsError
 from gutengraph_core.files import write_text
 from gutengraph_core.library import Library
 from gutengraph_core.processes import this_process
