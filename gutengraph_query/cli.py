@@ -27,7 +27,17 @@ _up_to = click.option(
     help="Tell nothing of what comes after this chapter.",
 )
 
-_author = click.option("--author", metavar="NAME", help="Ask about this author's books only.")
+
+def _named(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """An empty name (an unset variable of a shell) must not mean everybody."""
+    if value is not None and not value.strip():
+        raise click.BadParameter("Name an author, or leave it out.")
+    return value
+
+
+_author = click.option(
+    "--author", metavar="NAME", callback=_named, help="Ask about this author's books only."
+)
 _kind = click.option("--kind", type=click.Choice(KINDS), help="Ask about books of this kind only.")
 
 _limit = click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Show the first N only.")

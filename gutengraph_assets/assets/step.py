@@ -72,6 +72,15 @@ class BookStep:
         standing = self.record.steps.get(self.name)
         return standing is not None and bool(self.code) and standing.code == self.code
 
+    def withdraw(self) -> None:
+        """To be called before rows in a store are replaced: killed between the store's commit and the end of the step, the
+        record would vouch for rows that are there no more, once code or settings are put back to what it says.
+        """
+        standing = self.record.steps.get(self.name)
+        if standing is not None:
+            changed = {"fingerprint": "", "code": standing.code if self.same_code else ""}
+            self.library.update(self.book, steps={self.name: standing.model_copy(update=changed)})
+
     @property
     def result(self) -> dg.MaterializeResult[None]:
         """What the asset function returns, once the step has ended."""

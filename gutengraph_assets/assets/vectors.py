@@ -54,9 +54,9 @@ def embeddings_table(context: dg.AssetExecutionContext, gutengraph: GutenGraph) 
             # a vector depends on the text and the model alone.
             if step.same_code:
                 known = table.vectors_by_text(step.book, off_by=gutengraph.settings.norm_tolerance)
-            done = table.replace_book(
-                step.book, passages, embed_passages(texts, embedder, step.progress, known=known)
-            )
+            vectors = embed_passages(texts, embedder, step.progress, known=known)
+            step.withdraw()
+            done = table.replace_book(step.book, passages, vectors)
             step.metadata |= {"inserted": done.inserted, "updated": done.updated, "deleted": done.deleted}
             step.metadata["embedded"] = sum(text not in known for text in texts)
         step.contents = {"chunks": step.upstream["chunks"], "embedder": str(embedder.identity)}

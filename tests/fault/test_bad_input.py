@@ -371,3 +371,10 @@ def test_an_env_file_that_is_no_text_is_named(
     (tmp_path / ".env").write_bytes(b"GUTENGRAPH_TOP_K=3\n\xff\xfe")
     monkeypatch.chdir(tmp_path)
     one_error(run("books"), ".env", "UTF-8")
+
+
+@pytest.mark.parametrize("command", ["ask", "compare"])
+def test_an_empty_author_is_not_everybody(run: Run, command: str) -> None:
+    seen = run(command, "Who is the mate?", "--author", " ")
+    assert (seen.code, seen.out) == (2, "")
+    assert "Name an author" in seen.err

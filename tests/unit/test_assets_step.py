@@ -22,6 +22,7 @@ from gutengraph_assets import extraction
 from gutengraph_assets.assets import library as library_assets
 from gutengraph_assets.assets.extraction import CODE, filtered_entities, window_names
 from gutengraph_assets.assets.graph import enriched_graph
+from gutengraph_assets.assets.step import BookStep
 from gutengraph_assets.assets.vectors import embeddings_table, ivf_pq_index
 from gutengraph_assets.code_version import code_version
 from gutengraph_assets.extraction.ledger import Entry, Ledger
@@ -202,6 +203,28 @@ def test_only_passages_that_are_new_are_embedded(
     library.update(BOOK, steps={"embeddings_table": older})
     assert build(instance).success
     assert set(texts) <= set(asked)
+
+
+def test_vectors_of_other_code_do_not_survive_its_death_behind_the_commit(
+    instance: dg.DagsterInstance, library: Library, models: Models, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert build(instance).success
+    right = ChunkTable.open(library, None).rows(BOOK)[1]
+    embed, replace_book = models.embedder.embed_documents, ChunkTable.replace_book
+
+    def dies(table: ChunkTable, *given: object) -> None:
+        replace_book(table, *given)  # type: ignore[arg-type]
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as other:
+        other.setattr(models.embedder, "embed_documents", lambda texts: -embed(texts))
+        other.setattr(BookStep, "same_code", False)
+        other.setattr(ChunkTable, "replace_book", dies)
+        assert not run_job(instance, "build_book", book=BOOK, force=True).success
+    assert np.array_equal(ChunkTable.open(library, None).rows(BOOK)[1], -right)
+
+    assert build(instance).success
+    assert np.allclose(ChunkTable.open(library, None).rows(BOOK)[1], right, atol=1e-6)
 
 
 def test_an_asset_alone_says_what_it_lacks(models: Models, library: Library) -> None:
