@@ -56,6 +56,17 @@ def test_a_peer_that_was_stopped_while_answering() -> None:
     assert (line.relations, line.pairs_found, line.answers_right, line.answers) == (10, 14, 3, 4)
 
 
+@pytest.mark.parametrize("name", ["lightrag_run", "nano_graphrag_run"])
+def test_a_peer_that_finds_nobody_answers_nothing_and_is_counted_so(name: str) -> None:
+    """What the two came to with a base model of 270M parameters: 'no context' is no answer."""
+    given = excerpt(0, 1000, mirror=SAMPLE, gold=SAMPLE / "gold")
+    output = recorded(name)
+    line = counted(output, given.gold)
+    assert (line.names, line.people_found, line.pairs_found, line.answers_right) == (0, 0, 0, 0)
+    assert line.answers == len(given.gold.questions) == len(output.answers)
+    assert line.stage == "done"
+
+
 def test_relations_and_answers_are_counted_by_our_rules(given: Excerpt) -> None:
     gold = given.gold
     fact, question = gold.relations[0], gold.questions[0]
