@@ -229,5 +229,5 @@ STUDY = Study(
     run=run,
     # Six ways of each task a window, a half of them cut and asked again with a higher cap.
     calls=lambda passages: passages * 2 * 6 * 3 // 2,
-    tokens=(600, 200),
+    tokens=(600, 900),  # a base model writes on until whatever cap it is given
 )
