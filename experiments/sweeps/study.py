@@ -118,7 +118,8 @@ def _best(answers: Answers) -> Way:
 
 
 def _scores(answers: Sequence[Answer]) -> list[float]:
-    return [answer.score.f1 for answer in answers]
+    """F1 of each window; a reply that cannot be read is worth nothing, also where there was nothing to find."""
+    return [0.0 if answer.failed else answer.score.f1 for answer in answers]
 
 
 def _mean(answers: Sequence[Answer]) -> float:

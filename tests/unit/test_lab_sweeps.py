@@ -16,6 +16,7 @@ from experiments.lab import sample as pinned
 from experiments.lab.relation_task import Fact, judge, relation_prompt, wanted
 from experiments.sweeps import study as sweeps
 from experiments.sweeps.grid import Way, caps_for, default_way, grid, one_at_a_time
+from experiments.sweeps.tasks import Score
 from gutengraph_core.llm.protocol import Reply
 from gutengraph_core.settings import Settings
 from gutengraph_query.evaluate.gold import load_gold
@@ -89,6 +90,18 @@ def test_the_sweep_finds_the_way_that_serves_and_the_cliff_behind_it(
     relation_calls = [call for call in llm.calls if "related" in call["prompt"]]
     assert len(relation_calls) == 12 * 6 + 2 * 12
     assert said[0].startswith("names: 1 of 12 windows")
+
+
+def test_a_reply_that_cannot_be_read_is_worth_nothing_where_there_was_nothing_to_find() -> None:
+    none_to_find = Score(right=0, wrong=0, missed=0, f1=1.0)
+    own = default_way()
+    wordy = replace(own, prompt="exhaustive")
+    answers = {
+        wordy: [sweeps.Answer(none_to_find, failed=True, cut=True, tokens=256)],
+        own: [sweeps.Answer(none_to_find, failed=False, cut=False, tokens=9)],
+    }
+    assert sweeps._best(answers) == own
+    assert sweeps._mean(answers[wordy]) == 0.0
 
 
 def test_a_cap_that_cuts_shows_as_failure_and_a_cap_too_large_is_left_out() -> None:
