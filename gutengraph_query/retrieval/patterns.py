@@ -22,8 +22,6 @@ class NodePattern:
     variable: str
     labels: frozenset[str]
     """As they are written."""
-    filtered: bool
-    """It has a map of properties."""
     start: int
     end: int
 
@@ -48,8 +46,6 @@ class RelPattern:
     """'>' from left to right, '<' from right to left, '' either way."""
     several: bool
     """A variable length: what lies between the ends is not written out."""
-    filtered: bool
-    """It has a map of properties."""
     end: int
 
     @property
@@ -153,9 +149,9 @@ def node_at(tokens: Sequence[Token], start: int) -> NodePattern | None:
     while i + 1 < len(tokens) and tokens[i].text == ":" and tokens[i + 1].kind in ("word", "name"):
         labels.append(tokens[i + 1].value)
         i += 2
-    behind = _past_map(tokens, i)
-    if behind < len(tokens) and tokens[behind].text == ")":
-        return NodePattern(variable, frozenset(labels), behind > i, start, behind + 1)
+    i = _past_map(tokens, i)
+    if i < len(tokens) and tokens[i].text == ")":
+        return NodePattern(variable, frozenset(labels), start, i + 1)
     return None
 
 
@@ -167,22 +163,20 @@ def rel_at(tokens: Sequence[Token], i: int) -> RelPattern | None:
     if not left and texts[i - 1 : i] != ["-"]:
         return None
     types: list[str] = []
-    several = filtered = False
+    several = False
     if texts[i : i + 1] == ["["]:
         while i < len(tokens) and texts[i] != "]":
             behind = texts[i] in (":", "|") and i + 1 < len(tokens) and tokens[i + 1].kind in ("word", "name")
             if behind:
                 types.append(tokens[i + 1].value)
             several = several or texts[i] == "*"
-            past = _past_map(tokens, i + 1)
-            filtered = filtered or past > i + 1
-            i = past
+            i = _past_map(tokens, i + 1)
         i += 1
     if texts[i : i + 1] != ["-"]:
         return None
     right = texts[i + 1 : i + 2] == [">"]
     points = "<" if left else ">" if right else ""
-    return RelPattern(tuple(types), points, several, filtered, i + 1 + right)
+    return RelPattern(tuple(types), points, several, i + 1 + right)
 
 
 def _past_map(tokens: Sequence[Token], i: int) -> int:
