@@ -11,6 +11,7 @@ from typing import TypedDict
 from experiments.relations.known import Facts
 from experiments.relations.recall import KIN, RANK
 from experiments.relations.rerun import Rerun
+from gutengraph_assets.extraction.relations.find import Relation
 from gutengraph_core.graph.schema import STATED
 from gutengraph_query.evaluate.score import Share, added, share
 
@@ -48,23 +49,29 @@ class Row(TypedDict):
 
 def rows(run: Rerun, facts: Facts, *, gold: bool) -> Iterator[Row]:
     """Every relation of a run with what is known of it."""
-    names = run.names
     for r in run.relations:
         verdict = facts.verdict(r)
-        yield Row(
-            book=run.book,
-            gold=gold,
-            chapter=r.chapter,
-            start=r.start,
-            end=r.end,
-            a=names[r.source],
-            type=r.type,
-            b=names[r.target],
-            how=r.how,
-            confidence=r.confidence,
-            verdict="unsure" if verdict == "unknown" else verdict,
-            reason=facts.reason(r),
-        )
+        said = "unsure" if verdict == "unknown" else verdict
+        yield row_of(run, r, gold=gold, verdict=said, reason=facts.reason(r))
+
+
+def row_of(run: Rerun, relation: Relation, *, gold: bool, verdict: str = "unsure", reason: str = "") -> Row:
+    """A relation of a run as a row; without verdict and reason one that nobody has judged."""
+    names = run.names
+    return Row(
+        book=run.book,
+        gold=gold,
+        chapter=relation.chapter,
+        start=relation.start,
+        end=relation.end,
+        a=names[relation.source],
+        type=relation.type,
+        b=names[relation.target],
+        how=relation.how,
+        confidence=relation.confidence,
+        verdict=verdict,
+        reason=reason,
+    )
 
 
 def load(path: Path) -> list[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from experiments.relations.calibrate import Row
+from experiments.relations.calibrate import Row, row_of
 from experiments.relations.rerun import Rerun
 from gutengraph_core.graph.schema import STATED, SYMMETRIC
 
@@ -38,22 +38,7 @@ def key_of(row: Row) -> Key:
 
 def unread(run: Rerun) -> Iterator[Row]:
     """Every relation of a run, as a row that nobody has judged."""
-    names = run.names
-    for r in run.relations:
-        yield Row(
-            book=run.book,
-            gold=False,
-            chapter=r.chapter,
-            start=r.start,
-            end=r.end,
-            a=names[r.source],
-            type=r.type,
-            b=names[r.target],
-            how=r.how,
-            confidence=r.confidence,
-            verdict="unsure",
-            reason="",
-        )
+    return (row_of(run, relation, gold=False) for relation in run.relations)
 
 
 def judged_again(found: Iterable[Row], read: Iterable[Row]) -> list[Row]:
