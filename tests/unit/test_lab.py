@@ -175,6 +175,14 @@ def test_results_of_two_models_stand_side_by_side_and_a_rerun_replaces_its_own(t
     assert text.endswith("after\n")
 
 
+def test_who_finds_hardly_anybody_at_any_length_has_no_cliff() -> None:
+    curves = {"list": {50: 0.0, 2000: 0.35}, "cloze": {50: 0.8, 2000: 0.7}, "label": {50: 0.9, 2000: 0.3}}
+    assert cliff._finding({"list": None, "cloze": None, "label": 2000}, curves) == (
+        "list: finds hardly anybody at any length (F1 at most 0.35); cloze: no cliff up to 2000 words; "
+        "label: falls off at 2000 words."
+    )
+
+
 def test_a_readme_without_the_marks_is_refused(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("nothing", encoding="utf-8")
     with pytest.raises(ValueError, match="lacks the marks"):
