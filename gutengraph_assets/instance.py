@@ -14,6 +14,8 @@ from typing import Any
 import dagster as dg
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
+from sqlalchemy.exc import ProgrammingError
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_fixed
 
 from gutengraph_assets.pools import declare_pools
 from gutengraph_core.errors import StoreError
@@ -23,6 +25,9 @@ from gutengraph_core.processes import this_process
 
 PROCESS_TAG = "gutengraph/process"
 """On runs of the command line: which process executes them."""
+
+TABLES_TRIES, TABLES_WAIT_S = 5, 0.5
+"""For tables that somebody else is making: all of them take about a second."""
 
 INSTANCE_YAML = """\
 # Written once by `gutengraph`; yours to edit. The storage is this folder.
@@ -97,7 +102,7 @@ def open_instance(library: Library) -> Iterator[dg.DagsterInstance]:
     relax_sqlite()
     try:
         with disk_errors(folder):
-            instance = dg.DagsterInstance.from_config(str(folder))
+            instance = _made(folder)
     except dg.DagsterError as error:
         raise StoreError(
             f"Dagster's storage in {folder} cannot be opened ({error}).",
@@ -106,6 +111,18 @@ def open_instance(library: Library) -> Iterator[dg.DagsterInstance]:
     with instance:
         declare_pools(instance, library)
         yield instance
+
+
+def _made(folder: Path) -> dg.DagsterInstance:
+    """The instance; tried again where another process makes the same tables at this moment: Dagster itself waits for some of
+    PostgreSQL's ways of saying so and not for others."""
+    again = Retrying(
+        retry=retry_if_exception_type(ProgrammingError),
+        stop=stop_after_attempt(TABLES_TRIES),
+        wait=wait_fixed(TABLES_WAIT_S),
+        reraise=True,
+    )
+    return again(dg.DagsterInstance.from_config, str(folder))
 
 
 def process_tag() -> dict[str, str]:
